@@ -1,0 +1,75 @@
+"""Write and read JSON quickly, and survive what strict JSON cannot hold.
+
+orjson refuses lone surrogates, whole numbers beyond 64 bits and keys that are no text; the slow
+path turns the first into U+FFFD and keeps the others. NaN and infinities become null on both.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any, Final
+
+import orjson
+
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+
+
+def scrub(text: str) -> str:
+    """Return the text with each unpaired surrogate as U+FFFD, as UTF-8 cannot hold it."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def to_json(value: Any) -> bytes:
+    """Return compact UTF-8 JSON; what JSON cannot hold becomes its `str()`."""
+    try:
+        return orjson.dumps(value, default=str)
+    except (TypeError, RecursionError):
+        return json.dumps(_plain(value, set()), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def to_json_text(value: Any) -> str:
+    """Return compact JSON as text."""
+    return to_json(value).decode()
+
+
+def from_json(data: str | bytes) -> Any:
+    """Return the parsed value; raises ValueError for what is not JSON."""
+    try:
+        return orjson.loads(data)
+    except ValueError:
+        return _slowly(data)
+
+
+def _slowly(data: str | bytes) -> Any:
+    """Parse what only the standard library takes: lone surrogates, NaN, numbers of any length."""
+    text = data if isinstance(data, str) else data.decode("utf-8", errors="surrogatepass")
+    try:
+        return _plain(json.loads(text, parse_constant=lambda _: None), set())
+    except RecursionError as error:
+        msg = "nested too deeply"
+        raise ValueError(msg) from error
+
+
+def _plain(value: Any, inside: set[int]) -> Any:  # noqa: PLR0911  one return a kind of value
+    """Return the value with only what JSON has; a container inside itself becomes null."""
+    match value:
+        case str():
+            return scrub(value)
+        case bool() | int() | None:
+            return value
+        case float():
+            return value if math.isfinite(value) else None
+        case dict() | list() | tuple():
+            if id(value) in inside:
+                return None
+            inside.add(id(value))
+            try:
+                if isinstance(value, dict):
+                    return {scrub(str(k)): _plain(v, inside) for k, v in value.items()}
+                return [_plain(v, inside) for v in value]
+            finally:
+                inside.discard(id(value))
+        case _:
+            return scrub(str(value))

@@ -1,0 +1,128 @@
+"""Hold the names of the pinned GenAI conventions, as data.
+
+Source: open-telemetry/semantic-conventions-genai at `PINNED_COMMIT`. The conventions have no
+releases, so the commit is the version; it travels as an attribute of the instrumentation scope.
+Facts of an event that the conventions have no name for live under `agentfootprint.`, facts of ours
+under `atifold.`; nothing is ever invented under `gen_ai.`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+SCOPE: Final = "atifold"
+SCHEMA_URL: Final = "https://opentelemetry.io/schemas/gen-ai-dev/1.42.0-dev"
+PINNED_COMMIT: Final = "6fd0d76"
+SCOPE_ATTRIBUTES: Final = {"atifold.semconv.commit": PINNED_COMMIT}
+
+# ---- names of the conventions --------------------------------------------------------------------
+
+AGENT_NAME: Final = "gen_ai.agent.name"
+COMPACTED: Final = "gen_ai.conversation.compacted"
+CONVERSATION: Final = "gen_ai.conversation.id"
+DIMENSIONS: Final = "gen_ai.embeddings.dimension.count"
+ERROR_TYPE: Final = "error.type"
+FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
+INPUT_MESSAGES: Final = "gen_ai.input.messages"
+MAX_TOKENS: Final = "gen_ai.request.max_tokens"
+OPERATION: Final = "gen_ai.operation.name"
+OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
+PROVIDER: Final = "gen_ai.provider.name"
+REASONING_LEVEL: Final = "gen_ai.request.reasoning.level"
+REQUEST_MODEL: Final = "gen_ai.request.model"
+RESPONSE_ID: Final = "gen_ai.response.id"
+RESPONSE_MODEL: Final = "gen_ai.response.model"
+RETRIEVAL_DOCUMENTS: Final = "gen_ai.retrieval.documents"
+RETRIEVAL_TOP_K: Final = "gen_ai.retrieval.top_k"
+STREAM: Final = "gen_ai.request.stream"
+SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
+TEMPERATURE: Final = "gen_ai.request.temperature"
+TIME_TO_FIRST_CHUNK: Final = "gen_ai.response.time_to_first_chunk"
+TOOL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
+TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
+TOOL_DEFINITIONS: Final = "gen_ai.tool.definitions"
+TOOL_DESCRIPTION: Final = "gen_ai.tool.description"
+TOOL_NAME: Final = "gen_ai.tool.name"
+TOOL_RESULT: Final = "gen_ai.tool.call.result"
+TOOL_TYPE: Final = "gen_ai.tool.type"
+TOP_P: Final = "gen_ai.request.top_p"
+USAGE_CACHE_READ: Final = "gen_ai.usage.cache_read.input_tokens"
+USAGE_CACHE_WRITE: Final = "gen_ai.usage.cache_write.input_tokens"
+USAGE_INPUT: Final = "gen_ai.usage.input_tokens"
+USAGE_OUTPUT: Final = "gen_ai.usage.output_tokens"
+USAGE_REASONING: Final = "gen_ai.usage.reasoning.output_tokens"
+WORKFLOW_NAME: Final = "gen_ai.workflow.name"
+
+# ---- names of our own ----------------------------------------------------------------------------
+
+AGENT_VERSION: Final = "atifold.agent.version"  # the conventions have it on remote agents only (CLIENT)
+COST_CUMULATIVE: Final = "agentfootprint.cost.cumulative_usd"
+COST_SOURCE: Final = "agentfootprint.cost.source"
+COST_USD: Final = "agentfootprint.cost.usd"
+DISPATCH: Final = "atifold.dispatch"
+INCOMPLETE: Final = "atifold.incomplete"
+INFERRED: Final = "atifold.inferred"
+INPUT_BASE: Final = "atifold.input.base"
+LINK_KIND: Final = "atifold.link"
+PAUSED: Final = "agentfootprint.paused"
+RESUMES_SPAN: Final = "atifold.resumes.span_id"
+RESUMES_TRACE: Final = "atifold.resumes.trace_id"
+RUN_ID: Final = "agentfootprint.run.id"
+SEQUENCE: Final = "atifold.sequence"
+
+OTHER_ERROR: Final = "_OTHER"
+"""The conventions' value of `error.type` where no better one is known."""
+
+
+# ---- providers -----------------------------------------------------------------------------------
+
+
+class Provider(NamedTuple):
+    """How one provider counts tokens.
+
+    `cache_in_input`: its input count includes cached tokens. `reasoning_in_output`: its output count
+    includes reasoning. The conventions (and ATIF) include both, so what is apart is added.
+    """
+
+    name: str
+    spellings: tuple[str, ...]
+    cache_in_input: bool
+    reasoning_in_output: bool
+
+
+PROVIDERS: Final = (
+    Provider("anthropic", ("anthropic", "claude"), cache_in_input=False, reasoning_in_output=False),
+    Provider("aws.bedrock", ("aws.bedrock", "bedrock"), cache_in_input=False, reasoning_in_output=False),
+    Provider("openai", ("openai",), cache_in_input=True, reasoning_in_output=False),
+    Provider(
+        "azure.ai.openai", ("azure.ai.openai", "azure", "azure-openai"), cache_in_input=True, reasoning_in_output=False
+    ),
+    Provider("gcp.gemini", ("gcp.gemini", "gemini", "google"), cache_in_input=True, reasoning_in_output=False),
+    Provider("gcp.vertex_ai", ("gcp.vertex_ai", "vertex", "vertexai"), cache_in_input=True, reasoning_in_output=False),
+    Provider("mistral_ai", ("mistral_ai", "mistral"), cache_in_input=True, reasoning_in_output=False),
+    Provider("x_ai", ("x_ai", "xai", "grok"), cache_in_input=True, reasoning_in_output=False),
+    Provider("deepseek", ("deepseek",), cache_in_input=True, reasoning_in_output=False),
+    Provider("groq", ("groq",), cache_in_input=True, reasoning_in_output=False),
+    Provider("cohere", ("cohere",), cache_in_input=True, reasoning_in_output=False),
+    Provider("perplexity", ("perplexity",), cache_in_input=True, reasoning_in_output=False),
+    Provider("moonshot_ai", ("moonshot_ai", "moonshot"), cache_in_input=True, reasoning_in_output=False),
+)
+"""How the event producer's adapters report usage, by provider (its own cost formula counts a cache
+apart from the input wherever the provider is in no table, and thinking is outside output)."""
+
+_BY_SPELLING: Final = {spelling: row for row in PROVIDERS for spelling in row.spellings}
+
+
+@lru_cache(maxsize=256)
+def provider_of(raw: str) -> Provider:
+    """Return how the provider behind a raw name counts.
+
+    A wrapper names itself (`anthropic+retry`, `openai|backup`): the part before the sign is the
+    provider. A name in no table is kept as it is and counts its cache and its reasoning apart.
+    """
+    known = _BY_SPELLING.get(raw.lower())
+    if known is None:
+        head = raw.replace("|", "+").split("+", 1)[0].strip()
+        known = _BY_SPELLING.get(head.lower())
+    return known or Provider(raw, (), cache_in_input=False, reasoning_in_output=False)

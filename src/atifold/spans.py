@@ -1,0 +1,110 @@
+"""Hold the neutral record of one finished span, whatever SDK, file or wire it came from.
+
+Times are integer nanoseconds since the epoch, ids are lower-case hex, attribute values are plain
+Python values (str, bool, int, float, bytes, None, and lists and string-keyed dicts of these).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+Attributes = Mapping[str, Any]
+"""Attribute names to plain Python values; of a name given twice the last value counts."""
+
+SpanKey = tuple[str, str]
+"""(trace id, span id): the same pair is the same span, however often it was exported."""
+
+
+class Kind(str, Enum):
+    """The five span kinds of OpenTelemetry, and the value that says none was given."""
+
+    UNSPECIFIED = "UNSPECIFIED"
+    INTERNAL = "INTERNAL"
+    SERVER = "SERVER"
+    CLIENT = "CLIENT"
+    PRODUCER = "PRODUCER"
+    CONSUMER = "CONSUMER"
+
+
+class Status(str, Enum):
+    """The three status codes of OpenTelemetry."""
+
+    UNSET = "UNSET"
+    OK = "OK"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True, slots=True)
+class SpanEvent:
+    """One point in time inside a span."""
+
+    name: str
+    time_ns: int
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A tie to another span, in this trace or another."""
+
+    trace_id: str
+    span_id: str
+    attributes: Attributes = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One finished span.
+
+    `parent_id` is None for a root; the parent may lie outside the spans at hand. `end_ns` may be
+    before `start_ns` (clocks go back) and is None where a span never ended.
+    """
+
+    trace_id: str
+    span_id: str
+    parent_id: str | None
+    name: str
+    start_ns: int
+    end_ns: int | None
+    kind: Kind = Kind.UNSPECIFIED
+    attributes: Attributes = field(default_factory=dict)
+    events: tuple[SpanEvent, ...] = ()
+    links: tuple[Link, ...] = ()
+    status: Status = Status.UNSET
+    status_message: str = ""
+    resource: Attributes = field(default_factory=dict)
+    scope_name: str = ""
+    scope_version: str = ""
+
+    @property
+    def key(self) -> SpanKey:
+        """Return what makes this span the same as another export of it."""
+        return self.trace_id, self.span_id
+
+
+class SideDoor(Protocol):
+    """Take the whole record of a span in process: by span id, before any limit, sampled or not.
+
+    Both calls are quick, may come from any thread, and never raise. A span that is told twice is one
+    span: the first record of it counts.
+    """
+
+    def opened(
+        self,
+        trace_id: str,
+        span_id: str,
+        *,
+        parent_span_id: str | None = None,
+        remote_parent: bool = False,
+        sampled: bool = True,
+    ) -> None:
+        """Hear that a span was started; `parent_span_id` is None for a root of its trace."""
+
+    def closed(self, span: Callable[[], Span], *, sampled: bool = True) -> None:
+        """Take the record of a span that is about to be ended, structure and content together.
+
+        `span` makes the record; it may be called later and on any thread.
+        """

@@ -1,0 +1,31 @@
+"""Fixtures that all tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure() -> None:
+    """Take the caller's OpenTelemetry and atifold settings out of the tests' environment."""
+    for name in [n for n in os.environ if n.startswith(("OTEL_", "ATIFOLD_"))]:
+        del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Return the folder of facts beside the repository, or skip the test where it is not."""
+    folder = ROOT.parent / "shared"
+    if not folder.is_dir():
+        pytest.skip("no folder 'shared' beside the repository")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def recordings(shared: Path) -> list[Path]:
+    """Return the recordings of events, JSON Lines, in the order of their names."""
+    return sorted((shared / "recordings").glob("*.jsonl"))

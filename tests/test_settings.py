@@ -1,0 +1,92 @@
+"""Settings: one table, the environment, and what wins."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from atifold.settings import SETTINGS, Capture, Settings
+
+CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+
+def test_the_table_is_the_record() -> None:
+    """Each field has its row, with the same default and a word of meaning."""
+    assert [row.name for row in SETTINGS] == [field.name for field in fields(Settings)]
+    assert [row.default for row in SETTINGS] == [field.default for field in fields(Settings)]
+    assert all(row.doc and row.variable for row in SETTINGS)
+    assert Settings.from_env({}) == Settings()
+
+
+def test_the_environment_fills_what_code_leaves_open() -> None:
+    """A value given in code wins, None counts as not given."""
+    env = {"ATIFOLD_DIR": "~/t", "ATIFOLD_GRACE_S": " 0.5 ", "ATIFOLD_GROUP": "Conversation", "ATIFOLD_MAX_BYTES": "7"}
+    chosen = Settings.from_env(env, grace_s=3.0, dir=None, follow_sampler="yes")
+    assert chosen.dir == Path("~/t").expanduser()
+    assert chosen.grace_s == 3.0
+    assert (chosen.group, chosen.max_bytes, chosen.follow_sampler) == ("conversation", 7, True)
+
+
+def test_the_process_environment_is_read_when_none_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the time of the call."""
+    monkeypatch.setenv("ATIFOLD_SESSION_ID", "hashed")
+    assert Settings.from_env().session_id == "hashed"
+
+
+@pytest.mark.parametrize(
+    ("value", "capture"),
+    [
+        ("span_only", Capture.SPAN_ONLY),
+        ("EVENT_ONLY", Capture.EVENT_ONLY),
+        ("Span_And_Event", Capture.SPAN_AND_EVENT),
+        ("NO_CONTENT", Capture.NO_CONTENT),
+        ("true", Capture.SPAN_AND_EVENT),
+        ("False", Capture.NO_CONTENT),
+        ("0", Capture.NO_CONTENT),
+        ("", Capture.NO_CONTENT),
+    ],
+)
+def test_capture_takes_the_four_words_and_the_older_ones(
+    value: str, capture: Capture, caplog: pytest.LogCaptureFixture
+) -> None:
+    """None of them is worth a warning."""
+    with caplog.at_level(logging.WARNING, "atifold"):
+        assert Settings.from_env({CAPTURE: value}).capture_content is capture
+    assert not caplog.records
+
+
+def test_capture_says_where_content_goes() -> None:
+    """Spans, events, both or neither."""
+    assert [(c.on_spans, c.on_events) for c in Capture] == [(False, False), (True, False), (False, True), (True, True)]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "wanted"),
+    [
+        ("ATIFOLD_GRACE_S", "-1", "a number of seconds, 0 or more"),
+        ("ATIFOLD_GRACE_S", "nan", "a number of seconds, 0 or more"),
+        ("ATIFOLD_IDLE_S", "soon", "a number of seconds, 0 or more"),
+        ("ATIFOLD_MAX_BYTES", "64MB", "a whole number above 0"),
+        ("ATIFOLD_MAX_OPEN_SPANS", "0", "a whole number above 0"),
+        ("ATIFOLD_GROUP", "session", "one of trace, conversation"),
+        ("ATIFOLD_FOLLOW_SAMPLER", "maybe", "true or false"),
+        (CAPTURE, "yes", "one of NO_CONTENT, SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT"),
+    ],
+)
+def test_a_bad_value_is_one_line_and_the_default(
+    variable: str, value: str, wanted: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The line says where, what was found and what was wanted; nothing raises."""
+    with caplog.at_level(logging.WARNING, "atifold"):
+        assert Settings.from_env({variable: value}) == Settings()
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert line.startswith(f"{variable}: {value!r} was found, {wanted} was wanted; ")
+
+
+def test_a_setting_that_there_is_not_is_a_mistake_in_code() -> None:
+    """Unlike the environment's, it is not passed over."""
+    with pytest.raises(TypeError, match="no setting named grace"):
+        Settings.from_env({}, grace=1)
