@@ -1,0 +1,20 @@
+"""Tell the kinds of JSON values apart, for values of which nothing is known yet."""
+
+from __future__ import annotations
+
+from typing import Any, TypeGuard
+
+
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Tell whether a value is a JSON object; what its keys are is for others to see."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    """Tell whether a value is a JSON list; a tuple is written as one, and read by the models as one."""
+    return isinstance(value, (list, tuple))
+
+
+def field(value: object, name: str) -> Any:
+    """Return a field of what may be an object; None where it is none or has no such field."""
+    return value.get(name) if is_object(value) else None
