@@ -1,0 +1,13 @@
+"""Read spans out of OTLP containers, and write them as OTLP JSON Lines.
+
+A container is recognised by what is in it, never by its file name. Each container format is one
+module of this package; `containers` picks the one that fits.
+"""
+
+from __future__ import annotations
+
+from atifold.otlp.batch import Batch
+from atifold.otlp.containers import parse, read
+from atifold.otlp.encode import encode_lines
+
+__all__ = ["Batch", "encode_lines", "parse", "read"]

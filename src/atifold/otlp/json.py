@@ -1,0 +1,203 @@
+"""Read OTLP JSON: one `ExportTraceServiceRequest`, several of them, and what is passed off as one.
+
+Besides the mapping that the OTLP specification asks for, this takes protobuf's own JSON form
+(snake_case keys, enum names, ids in base64), the older `instrumentationLibrarySpans`, Tempo's
+`batches`, and the wrappers of query APIs (`result`, `trace`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from atifold.errors import InputError
+from atifold.otlp.anyvalue import attributes
+from atifold.otlp.batch import Batch
+from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
+from atifold.otlp.kinds import is_list, is_object
+from atifold.spans import Kind, Link, Span, SpanEvent, Status
+
+WANTED: Final = "OTLP JSON (resourceSpans) is wanted"
+
+_WRAPPERS: Final = ("result", "trace")
+_RESOURCE_SPANS: Final = ("resourceSpans", "resource_spans", "batches")
+_SCOPE_SPANS: Final = (
+    "scopeSpans",
+    "scope_spans",
+    "instrumentationLibrarySpans",
+    "instrumentation_library_spans",
+    "ilSpans",
+)
+_SCOPE: Final = ("scope", "instrumentationLibrary", "instrumentation_library")
+_OTHER_SIGNALS: Final = (
+    "resourceLogs",
+    "resource_logs",
+    "resourceMetrics",
+    "resource_metrics",
+    "resourceProfiles",
+    "resource_profiles",
+)
+
+_SIGNALS: Final = (*_RESOURCE_SPANS, *_SCOPE_SPANS, *_OTHER_SIGNALS)
+_ABSENT: Final = object()
+_UINT64: Final = 2**64
+
+_KINDS: Final = dict(
+    enumerate((Kind.UNSPECIFIED, Kind.INTERNAL, Kind.SERVER, Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER))
+)
+_STATUSES: Final = dict(enumerate((Status.UNSET, Status.OK, Status.ERROR)))
+_BAD: Final = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
+
+
+class _Origin(NamedTuple):
+    """What the spans of one scope share."""
+
+    resource: dict[str, Any]
+    scope_name: str
+    scope_version: str
+
+
+def is_otlp(value: Any) -> bool:
+    """Tell whether a JSON value is an OTLP request of any signal, bare or wrapped, or a list of them."""
+    return all(_is_request(item) for item in value) if is_list(value) else _is_request(value)
+
+
+def _is_request(value: Any) -> bool:
+    if not is_object(value):
+        return False
+    found = (inner.get(name, _ABSENT) for inner in (value, *_wrapped(value)) for name in _SIGNALS)
+    lists = [item for item in found if item is not _ABSENT]
+    return all(item is None or is_list(item) for item in lists) and (bool(lists) or not value)
+
+
+def _wrapped(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [value[name] for name in _WRAPPERS if is_object(value.get(name))]
+
+
+def decode(value: Any, where: str, line: int | None = None) -> Batch:
+    """Read the spans of one parsed JSON value.
+
+    A span, scope or resource that cannot be read costs only itself and leaves a complaint. A value
+    that is no OTLP at all gives one complaint; logs and metrics are passed over in silence.
+    """
+    batch = Batch()
+    if not is_otlp(value):
+        batch.complaints.append(InputError(where, _describe(value), WANTED, line=line))
+        return batch
+    for resource_spans in _resource_spans(value):
+        try:
+            resource = attributes(_object(resource_spans.get("resource")).get("attributes"))
+            for scope_spans in _first(resource_spans, _SCOPE_SPANS) or ():
+                _decode_scope(scope_spans, resource, batch, (where, line))
+        except _BAD as error:
+            batch.complaints.append(_complaint(where, line, "resource", error))
+    return batch
+
+
+def _describe(value: Any) -> str:
+    if is_object(value):
+        return "a JSON object with " + (", ".join(sorted(map(str, value))[:5]))
+    return f"a JSON {type(value).__name__}"
+
+
+def _complaint(where: str, line: int | None, what: str, error: Exception) -> InputError:
+    why = f"no {error}" if isinstance(error, KeyError) else str(error)
+    return InputError(where, f"a {what} that cannot be read ({why})", "an OTLP span is wanted", line=line)
+
+
+def _resource_spans(value: Any) -> Iterator[Any]:
+    """Yield each `ResourceSpans`, however it is wrapped."""
+    for request in value if is_list(value) else [value]:
+        for inner in (request, *_wrapped(request)):
+            if _first(inner, _SCOPE_SPANS) is not None:
+                yield inner
+            yield from _first(inner, _RESOURCE_SPANS) or ()
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    """Return an object that may be missing or null."""
+    if value is None:
+        return {}
+    if not is_object(value):
+        raise TypeError(f"a {type(value).__name__} in place of an object")
+    return value
+
+
+def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
+    for name in names:
+        if name in value:
+            return value[name]
+    return None
+
+
+def _decode_scope(
+    scope_spans: Mapping[str, Any], resource: dict[str, Any], batch: Batch, place: tuple[str, int | None]
+) -> None:
+    scope = _object(_first(scope_spans, _SCOPE))
+    origin = _Origin(resource, scope.get("name") or "", scope.get("version") or "")
+    for item in scope_spans.get("spans") or ():
+        try:
+            batch.spans.append(_span(item, origin))
+        except _BAD as error:
+            batch.complaints.append(_complaint(*place, "span", error))
+
+
+def _span(item: Mapping[str, Any], origin: _Origin) -> Span:
+    get = item.get
+    status = _object(get("status"))
+    return Span(
+        trace_id=_required(item, "traceId", "trace_id", TRACE_BYTES),
+        span_id=_required(item, "spanId", "span_id", SPAN_BYTES),
+        parent_id=read_id(get("parentSpanId", get("parent_span_id")), SPAN_BYTES),
+        name=get("name") or "",
+        start_ns=_time(get("startTimeUnixNano", get("start_time_unix_nano"))),
+        end_ns=_time(get("endTimeUnixNano", get("end_time_unix_nano"))) or None,
+        kind=_KINDS[_enum(get("kind"), "SPAN_KIND_", _KIND_NUMBERS)],
+        attributes=attributes(get("attributes")),
+        events=tuple(_event(event) for event in get("events") or ()),
+        links=tuple(_link(link) for link in get("links") or ()),
+        status=_STATUSES[_enum(status.get("code"), "STATUS_CODE_", _STATUS_NUMBERS)],
+        status_message=status.get("message") or "",
+        resource=origin.resource,
+        scope_name=origin.scope_name,
+        scope_version=origin.scope_version,
+    )
+
+
+def _required(item: Mapping[str, Any], camel: str, snake: str, size: int) -> str:
+    found = read_id(item.get(camel, item.get(snake)), size)
+    if found is None:
+        raise KeyError(camel)
+    return found
+
+
+def _time(value: Any) -> int:
+    """Return nanoseconds since the epoch, 0 for none; raises ValueError for what fits no 64 bits."""
+    time = int(value or 0)
+    if not 0 <= time < _UINT64:
+        raise ValueError(f"time {value}")
+    return time
+
+
+def _event(item: Mapping[str, Any]) -> SpanEvent:
+    time = item.get("timeUnixNano", item.get("time_unix_nano"))
+    return SpanEvent(item.get("name") or "", _time(time), attributes(item.get("attributes")))
+
+
+def _link(item: Mapping[str, Any]) -> Link:
+    return Link(
+        _required(item, "traceId", "trace_id", TRACE_BYTES),
+        _required(item, "spanId", "span_id", SPAN_BYTES),
+        attributes(item.get("attributes")),
+    )
+
+
+_KIND_NUMBERS: Final = {kind.value: number for number, kind in _KINDS.items()}
+_STATUS_NUMBERS: Final = {status.value: number for number, status in _STATUSES.items()}
+
+
+def _enum(value: Any, prefix: str, numbers: Mapping[str, int]) -> int:
+    """Return the number of an enum value given as number, as digits or by its name; 0 for an unknown one."""
+    if isinstance(value, str):
+        value = int(value) if value.isdigit() else numbers.get(value.upper().removeprefix(prefix), 0)
+    return value if value in numbers.values() else 0

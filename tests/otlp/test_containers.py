@@ -1,0 +1,120 @@
+"""Files of spans: what is in them decides, and a bad place costs only itself."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from atifold import otlp
+
+
+def line(span_id: int, **more: Any) -> bytes:
+    """Return one export request of one span, without a line end."""
+    span = {"traceId": "1" * 32, "spanId": f"{span_id:016x}", "name": "x", **more}
+    return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode()
+
+
+def ids(batch: otlp.Batch) -> list[int]:
+    """Return the numbers of the spans in a batch."""
+    return [int(span.span_id, 16) for span in batch.spans]
+
+
+def test_each_line_is_a_request() -> None:
+    """JSON Lines are read in their order; empty lines and carriage returns do not matter."""
+    batch = otlp.parse(line(1) + b"\n\n" + line(2) + b"\r\n" + line(3), "s.jsonl")
+    assert ids(batch) == [1, 2, 3]
+    assert batch.complaints == []
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_a_bad_line_costs_only_that_line(bad: int) -> None:
+    """Wherever it stands, a broken line is one complaint with its number."""
+    lines = [line(1), line(2), line(3)]
+    lines[bad] = b'{"resourceSpans": ['
+    batch = otlp.parse(b"\n".join(lines), "s.jsonl")
+    assert ids(batch) == [number for number in (1, 2, 3) if number != bad + 1]
+    assert [complaint.where for complaint in batch.complaints] == [f"s.jsonl:{bad + 1}"]
+
+
+def test_a_line_of_another_shape_is_named() -> None:
+    """JSON that is no OTLP is refused by line, with what was found and wanted."""
+    batch = otlp.parse(line(1) + b'\n{"a": 1}\n' + line(2), "s.jsonl")
+    assert ids(batch) == [1, 2]
+    assert str(batch.complaints[0]) == "s.jsonl:2: a JSON object with a, OTLP JSON (resourceSpans) is wanted"
+
+
+def test_a_file_cut_in_its_last_line_keeps_the_lines_before() -> None:
+    """What a crashed writer left is read up to the cut."""
+    batch = otlp.parse(line(1) + b"\n" + line(2)[:40], "s.jsonl")
+    assert ids(batch) == [1]
+    assert len(batch.complaints) == 1
+
+
+def test_a_document_over_many_lines_is_one_document() -> None:
+    """Indented JSON is no JSON Lines."""
+    data = json.dumps(json.loads(line(1)), indent=1).encode()
+    assert ids(otlp.parse(data, "s.json")) == [1]
+    assert len(otlp.parse(data[:-20], "s.json").complaints) == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"not json", b"\x00\x01", b'{"a"', b"\x28\xb5\x2f\xfdxyz", b"PK\x03\x04", b"\xff\xfe"]
+)
+def test_what_is_no_json_is_one_complaint(data: bytes) -> None:
+    """A file of something else costs one line, which names it."""
+    batch = otlp.parse(data, "s.bin")
+    assert batch.spans == []
+    assert len(batch.complaints) == 1
+    assert str(batch.complaints[0]).startswith("s.bin: ")
+    assert "\n" not in str(batch.complaints[0])
+
+
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf"])
+def test_an_empty_input_holds_no_spans(data: bytes) -> None:
+    """Nothing is nothing: no spans, no complaint."""
+    assert otlp.parse(data, "s.jsonl") == otlp.Batch()
+
+
+def test_gzip_is_known_by_its_first_bytes() -> None:
+    """A compressed file is read whatever its name, also one of several members."""
+    data = gzip.compress(line(1) + b"\n") + gzip.compress(line(2) + b"\n")
+    batch = otlp.parse(b"" + data, "spans.txt")
+    assert ids(batch) == [1, 2]
+    assert batch.complaints == []
+
+
+@pytest.mark.parametrize("damage", ["cut", "broken"])
+def test_damaged_gzip_gives_the_lines_before_the_damage(damage: str) -> None:
+    """Whole lines before the end of what can be unpacked are kept, with one complaint."""
+    first, second = gzip.compress(line(1) + b"\n" + line(2)[:30]), gzip.compress(line(2)[30:])
+    rest = second[: len(second) // 2] if damage == "cut" else b"\x1f\x8bnonsense"
+    batch = otlp.parse(first + rest, "s.gz")
+    assert ids(batch) == [1]
+    assert [str(complaint) for complaint in batch.complaints] == [
+        "s.gz: a gzip stream that is cut or broken, whole gzip is wanted"
+    ]
+
+
+def test_files_are_read_one_after_another(tmp_path: Path) -> None:
+    """Good files are read, bad ones complained about, and `-` is the standard input."""
+    good, missing = tmp_path / "a.json", tmp_path / "none.json"
+    good.write_bytes(line(1))
+    batch = otlp.read([good, str(missing), tmp_path, "-"], stdin=io.BytesIO(line(2)))
+    assert ids(batch) == [1, 2]
+    assert [complaint.where for complaint in batch.complaints] == [str(missing), str(tmp_path)]
+    assert "No such file" in str(batch.complaints[0])
+
+
+def test_every_container_of_the_corpus_is_read(shared: Path) -> None:
+    """Real files of many writers give spans, and none of them raises; Jaeger's JSON is named as no OTLP."""
+    without = [
+        path.parent.name
+        for path in sorted((shared / "corpus").glob("*/*.json"))
+        if not path.name.endswith((".expect.json", ".logs.json")) and not otlp.read([path]).spans
+    ]
+    assert set(without) == {"jaeger-json"}
