@@ -1,0 +1,298 @@
+"""Read messages of the shapes that traces hold: the conventions' parts, and the providers' own blocks.
+
+A message is an object with a role and `parts` (the conventions) or `content` (OpenAI, Anthropic:
+text or a list of blocks). Parts and blocks of all of them differ only in their `type` and in what
+their keys are called, so one table of readers serves all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from atifold.calls import MISSING, Media, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain
+from atifold.jsontext import scrub
+from atifold.otlp.kinds import is_list, is_object
+
+ROLES: Final = {
+    "system": "system",
+    "developer": "system",
+    "user": "user",
+    "human": "user",
+    "assistant": "assistant",
+    "model": "assistant",
+    "ai": "assistant",
+    "tool-call": "assistant",
+    "tool": "tool",
+    "function": "tool",
+    "ipython": "tool",
+    "tool-response": "tool",
+}
+"""Words for the four roles; a word that is not here is kept."""
+
+_ERROR_WORDS: Final = frozenset({"error", "failed"})
+
+
+def role_of(word: Any, speaker: str = "user") -> str:
+    """Return the role behind a dialect's word for it; where there is no word, `speaker` has it."""
+    lowered = str(word or speaker).lower()
+    return ROLES.get(lowered, lowered)
+
+
+def id_of(value: Any) -> str | None:
+    """Return a call's id, None where it is absent, empty or a placeholder."""
+    return None if is_placeholder(value) or (is_object(value) or is_list(value)) else scrub(str(value))
+
+
+def read_messages(value: Any, note: Note, speaker: str = "user") -> tuple[Message, ...]:
+    """Read a structured list of messages; an entry may be JSON text of one.
+
+    A bare text, and a message without a role, are `speaker`'s.
+    """
+    entries = value if is_list(value) else [value]
+    read = partial(_read_entry, speaker=speaker)
+    return tuple(message for entry in entries for message in note.once(read, entry, speaker.encode()))
+
+
+def _read_entry(entry: Any, note: Note, *, speaker: str) -> tuple[Message, ...]:
+    item = parsed(entry) if isinstance(entry, str) and entry.lstrip().startswith("{") else entry
+    if is_object(item):
+        return read_message(item, note, speaker)
+    if isinstance(entry, str):
+        return (Message(speaker, (Text(scrub(entry)),)),)
+    if entry is None:
+        return ()
+    note("a message that is no object, kept as it is")
+    return (Message(speaker, (OtherPart(plain(entry)),)),)
+
+
+def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> tuple[Message, ...]:
+    """Read one message object; a user message that also carries tool results becomes two."""
+    item = opened(item)
+    role = role_of(item.get("role"), speaker)
+    content = item["parts"] if item.get("parts") is not None else item.get("content")
+    parts = [*_message_reasoning(item), *read_parts(content, note)]
+    parts += _tool_calls(item.get("tool_calls"), parts, note)
+    call_id = id_of(item.get("tool_call_id"))
+    if role == "tool" and not any(isinstance(part, ToolResponse) for part in parts):
+        parts = _as_response(parts, call_id, item)
+    return by_role(role, parts, _word(item.get("name")), _word(item.get("atifold.origin")))
+
+
+def opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what LangChain's serialised form of a message holds, anything else as it is."""
+    if "role" in item:
+        return item
+    inner = next((item[key] for key in ("data", "kwargs") if is_object(item.get(key))), item)
+    kind = inner.get("type", item.get("type"))
+    return {**inner, "role": kind} if isinstance(kind, str) and kind.lower() in ROLES else item
+
+
+def by_role(role: str, parts: Iterable[Part], name: str | None, origin: str | None = None) -> tuple[Message, ...]:
+    """Return the message that the parts make, tool results of a user message as a tool message before it."""
+    kept = tuple(parts)
+    if role == "user" and any(isinstance(part, ToolResponse) for part in kept):
+        results = Message("tool", tuple(part for part in kept if isinstance(part, ToolResponse)), name)
+        rest = tuple(part for part in kept if not isinstance(part, ToolResponse))
+        return (results, Message("user", rest, name, origin)) if rest else (results,)
+    if role == "tool":
+        kept = _once(kept)
+    return (Message(role, kept, name, origin),)
+
+
+def _once(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """Drop texts of a tool message that only repeat a result beside them."""
+    results = [part.result for part in parts if isinstance(part, ToolResponse)]
+    return tuple(part for part in parts if not (isinstance(part, Text) and part.text in results))
+
+
+def _word(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _message_reasoning(item: Mapping[str, Any]) -> list[Part]:
+    """Return what OpenAI-like servers put beside the content: `reasoning_content` or `reasoning`."""
+    for key in ("reasoning_content", "reasoning"):
+        if isinstance(item.get(key), str) and item[key]:
+            return [Reasoning(scrub(item[key]))]
+    return []
+
+
+def _as_response(parts: list[Part], call_id: str | None, item: Mapping[str, Any]) -> list[Part]:
+    """Return a tool message's content as the result of the call that it names."""
+    texts = [part.text for part in parts if isinstance(part, Text)]
+    if call_id is None and _word(item.get("name")) is None:
+        return parts
+    result = "\n".join(texts) if texts else MISSING
+    others: list[Part] = [part for part in parts if not isinstance(part, Text)]
+    return [ToolResponse(call_id, result, _word(item.get("name")), _failed(item)), *others]
+
+
+def _failed(item: Mapping[str, Any]) -> bool:
+    if item.get("is_error") is True or item.get("isError") is True:
+        return True
+    status = item.get("status")
+    return isinstance(status, str) and status.lower() in _ERROR_WORDS
+
+
+def _tool_calls(calls: Any, present: list[Part], note: Note) -> list[Part]:
+    """Read OpenAI's `tool_calls` beside the content, without those that the content has already."""
+    if not is_list(calls):
+        return []
+    ids = {part.id for part in present if isinstance(part, ToolRequest) and part.id is not None}
+    requests = [_openai_call(call, note) for call in calls if is_object(call)]
+    return [request for request in requests if request.id is None or request.id not in ids]
+
+
+def _openai_call(call: Mapping[str, Any], note: Note) -> ToolRequest:
+    function = call.get("function")
+    source = function if is_object(function) else call
+    given = source.get("arguments", source.get("args", source.get("input")))
+    return ToolRequest(id_of(call.get("id")), str(source.get("name") or ""), arguments(given, note))
+
+
+# ---- parts ---------------------------------------------------------------------------------------
+
+
+def read_parts(content: Any, note: Note) -> list[Part]:
+    """Read the content of one message: text, one block, or a list of blocks."""
+    if content is None or content == "":
+        return []
+    if isinstance(content, str):
+        return [Text(scrub(content))]
+    blocks = content if is_list(content) else [content]
+    found: list[Part] = []
+    for block in blocks:
+        if isinstance(block, str):
+            found.append(Text(scrub(block)))
+        elif is_object(block):
+            part = read_part(block, note)
+            if part is not None:
+                found.append(part)
+        elif block is not None:
+            found.append(OtherPart(plain(block)))
+    return found
+
+
+def read_part(block: Mapping[str, Any], note: Note) -> Part | None:
+    """Read one part or block; None when it is empty, `OtherPart` when nobody knows its kind."""
+    reader = _PARTS.get(str(block.get("type") or ""))
+    return reader(block, note) if reader is not None else OtherPart(plain(block))
+
+
+def _first_text(block: Mapping[str, Any], *keys: str) -> str | None:
+    for key in keys:
+        if isinstance(block.get(key), str):
+            return scrub(block[key])
+    return None
+
+
+def _text(block: Mapping[str, Any], _note: Note) -> Part | None:
+    found = _first_text(block, "content", "text")
+    return Text(found) if found else None
+
+
+def _reasoning(block: Mapping[str, Any], _note: Note) -> Part | None:
+    """Read thoughts; what belongs to them (a signature, an id) stays beside them."""
+    found = _first_text(block, "content", "thinking", "text", "reasoning")
+    listed = block.get("summary") or block.get("content")
+    if not found and is_list(listed):
+        texts = [_first_text(entry, "text", "content") for entry in listed if is_object(entry)]
+        found = "\n".join(entry for entry in texts if entry)
+    extra = {key: plain(item) for key, item in block.items() if key in _REASONING_EXTRA and not is_placeholder(item)}
+    return Reasoning(found or "", extra) if found or extra else None
+
+
+_REASONING_EXTRA: Final = frozenset({"signature", "encrypted_content", "data"})
+
+
+def _request(block: Mapping[str, Any], note: Note) -> Part | None:
+    given = next((block[key] for key in ("arguments", "input", "args") if key in block), MISSING)
+    read = MISSING if given is MISSING else arguments(given, note)
+    call_id = id_of(block.get("call_id")) or id_of(block.get("id"))
+    return ToolRequest(call_id, str(block.get("name") or ""), read)
+
+
+_RESULT_KEYS: Final = ("response", "result", "output", "content")
+
+
+def _response(block: Mapping[str, Any], _note: Note) -> Part | None:
+    result = next((block[key] for key in _RESULT_KEYS if key in block), MISSING)
+    call_id = next((found for key in _RESPONSE_IDS if (found := id_of(block.get(key)))), None)
+    result = MISSING if result is MISSING or (is_placeholder(result) and result not in ("", None)) else plain(result)
+    return ToolResponse(call_id, _joined_texts(result), _word(block.get("name")), _failed(block))
+
+
+_RESPONSE_IDS: Final = ("id", "tool_use_id", "call_id", "tool_call_id")
+
+
+def _joined_texts(result: Any) -> Any:
+    """Return a list of text blocks as their text, anything else as it is."""
+    if not is_list(result) or not result:
+        return result
+    texts = [
+        block["text"]
+        for block in result
+        if is_object(block) and block.get("type") == "text" and isinstance(block.get("text"), str)
+    ]
+    return "\n".join(texts) if len(texts) == len(result) else result
+
+
+def _media(block: Mapping[str, Any], _note: Note) -> Part | None:
+    mime = _word(block.get("mime_type")) or _word(block.get("media_type"))
+    modality = _word(block.get("modality")) or (mime or "file").split("/", 1)[0]
+    data = _first_text(block, "content", "data")
+    uri = _first_text(block, "uri", "file_id", "url")
+    if data is not None and data.startswith("data:"):
+        uri, data = data, None
+    return media(modality, mime, uri, data)
+
+
+def media(modality: str, mime: str | None, uri: str | None, data: str | None) -> Media:
+    """Return a medium, a data URL taken apart into its type and its base64 text."""
+    if uri is not None and uri.startswith("data:") and ";base64," in uri:
+        head, _, data = uri.partition(";base64,")
+        return Media(modality, head.removeprefix("data:") or mime, None, data)
+    return Media(modality, mime, uri, data)
+
+
+def _image_url(block: Mapping[str, Any], _note: Note) -> Part | None:
+    image = block.get("image_url")
+    url = image.get("url") if is_object(image) else image
+    return media("image", None, url if isinstance(url, str) else None, None)
+
+
+def _image(block: Mapping[str, Any], note: Note) -> Part | None:
+    """Read Anthropic's image block, whose bytes or URL are in `source`."""
+    source = block.get("source")
+    if not is_object(source):
+        return _media({"modality": "image", **block}, note)
+    return media("image", _word(source.get("media_type")), _word(source.get("url")), _word(source.get("data")))
+
+
+_PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
+    # the conventions
+    "text": _text,
+    "reasoning": _reasoning,
+    "tool_call": _request,
+    "tool_call_response": _response,
+    "blob": _media,
+    "uri": _media,
+    "file": _media,
+    # Anthropic
+    "thinking": _reasoning,
+    "redacted_thinking": _reasoning,
+    "tool_use": _request,
+    "tool_result": _response,
+    "image": _image,
+    # OpenAI
+    "input_text": _text,
+    "output_text": _text,
+    "refusal": lambda block, _note: Text(scrub(str(block.get("refusal") or ""))),
+    "image_url": _image_url,
+    "input_image": _image_url,
+    "function_call": _request,
+    "function_call_output": _response,
+}

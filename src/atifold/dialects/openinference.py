@@ -1,0 +1,265 @@
+"""Read OpenInference, the conventions of the Phoenix family: flat indexed keys, and raw requests and responses.
+
+Source: the attribute names of `openinference.semconv.trace`, and recordings of its instrumentations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from atifold.calls import MISSING, Failure, Message, OtherPart, Reasoning, Text
+from atifold.dialects import raw, values
+from atifold.dialects.content import definitions
+from atifold.dialects.failure import failure
+from atifold.dialects.flat import at, entries, trees
+from atifold.dialects.openinference_messages import read_messages
+from atifold.dialects.providers import provider
+from atifold.dialects.table import (
+    AGENTS,
+    MODELS,
+    MODELS_AND_AGENTS,
+    TOOLS,
+    CallKind,
+    Dialect,
+    Fields,
+    Ignored,
+    Row,
+    Verdict,
+)
+from atifold.dialects.tool_output import unwrap
+from atifold.dialects.values import Note
+from atifold.otlp.kinds import is_object
+from atifold.spans import Span, Status
+
+SPAN_KIND: Final = "openinference.span.kind"
+KINDS: Final = {"LLM": CallKind.MODEL, "TOOL": CallKind.TOOL, "AGENT": CallKind.AGENT}
+
+_INPUT: Final = "llm.input_messages."
+_OUTPUT: Final = "llm.output_messages."
+_TOOLS: Final = "llm.tools."
+_PARAMETERS: Final = "llm.invocation_parameters"
+_KEPT_PARAMETERS: Final = (
+    "temperature",
+    "top_p",
+    "top_k",
+    "max_tokens",
+    "max_completion_tokens",
+    "max_output_tokens",
+    "seed",
+    "stop",
+    "frequency_penalty",
+    "presence_penalty",
+    "reasoning_effort",
+)
+_SPOKEN_KEYS: Final = ("task", "prompt", "query", "question", "input")
+"""Keys under which the input of an agent holds what a person said."""
+
+
+def _arguments(value: Any, note: Note) -> Any:
+    """Read a tool's input; a wrapper of Python's `args` and `kwargs` (smolagents) is opened."""
+    found = values.arguments(value, note)
+    if is_object(found) and is_object(found.get("kwargs")) and found.get("args") == []:
+        return found["kwargs"]
+    return found
+
+
+def _conversation(value: Any, _note: Note) -> Any:
+    """Read the thread that LangChain's metadata names."""
+    found = values.parsed(value) if isinstance(value, str) else value
+    if not is_object(found):
+        return MISSING
+    ids = (found.get(key) for key in ("thread_id", "session_id", "conversation_id"))
+    return next((str(each) for each in ids if not values.is_placeholder(each)), MISSING)
+
+
+ROWS: Final = (
+    Row("provider", ("llm.provider", "llm.system"), provider, MODELS),
+    Row("model", ("llm.response.model_name", "llm.model_name", "llm.request.model_name"), kinds=MODELS_AND_AGENTS),
+    Row("finish_reasons", ("llm.finish_reason", "llm.response.finish_reason"), values.words, MODELS),
+    Row("usage.prompt", ("llm.token_count.prompt",), values.count, MODELS_AND_AGENTS),
+    Row("usage.completion", ("llm.token_count.completion",), values.count, MODELS_AND_AGENTS),
+    Row("usage.cached", ("llm.token_count.prompt_details.cache_read",), values.count, MODELS_AND_AGENTS),
+    Row("usage.cache_write", ("llm.token_count.prompt_details.cache_write",), values.count, MODELS_AND_AGENTS),
+    Row("usage.reasoning", ("llm.token_count.completion_details.reasoning",), values.count, MODELS_AND_AGENTS),
+    Row("cost_usd", ("llm.cost.total",), values.money, MODELS_AND_AGENTS),
+    Row("agent_name", ("agent.name",), kinds=MODELS | TOOLS),
+    Row("tool", ("tool.name",), kinds=TOOLS),
+    Row("id", ("tool_call.id", "tool.id"), kinds=TOOLS),
+    Row("description", ("tool.description",), kinds=TOOLS),
+    Row("arguments", ("input.value",), _arguments, TOOLS),
+    Row("result", ("output.value",), values.result, TOOLS),
+    Row("agent", ("agent.name",), kinds=AGENTS),
+    Row("conversation", ("session.id",)),
+    Row("conversation", ("metadata",), _conversation),
+)
+
+KNOWN: Final = frozenset(
+    {
+        SPAN_KIND,
+        _PARAMETERS,
+        "input.value",
+        "input.mime_type",
+        "output.value",
+        "output.mime_type",
+        "tool.parameters",
+        "graph.node.id",
+        "graph.node.name",
+        "graph.node.parent_id",
+        "user.id",
+        "tag.tags",
+        "llm.is_streaming",
+    }
+)
+
+
+def marks(span: Span) -> bool:
+    """Tell whether the span states its kind as OpenInference does."""
+    return SPAN_KIND in span.attributes
+
+
+def classify(span: Span) -> Verdict:
+    """Say what the span's kind says.
+
+    An agent that bears a tool's name is the tool: some instrumentations take a tool whose name holds
+    the word `agent` for one. An LLM span that ended well without a trace of a response is the
+    preparation of a call.
+    """
+    kind = str(span.attributes.get(SPAN_KIND)).upper()
+    call = KINDS.get(kind)
+    if call is CallKind.AGENT and "tool.name" in span.attributes and "agent.name" not in span.attributes:
+        return CallKind.TOOL
+    if call is CallKind.MODEL and not _answered(span):
+        return Ignored("LLM span without a response")
+    return call or Ignored(f"{kind} span")
+
+
+def _answered(span: Span) -> bool:
+    """Tell whether a model span shows that a model was asked and answered, failed, or never ended."""
+    if span.end_ns is None or span.status is Status.ERROR or span.events:
+        return True
+    return any(name == "output.value" or name.startswith((_OUTPUT, "llm.token_count.")) for name in span.attributes)
+
+
+def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
+    """Fill in messages, tool definitions and parameters, and what stands only in the raw request and response."""
+    if kind is CallKind.TOOL:
+        _complete_tool(span, fields)
+        return
+    found = trees(span.attributes, (_INPUT, _OUTPUT, _TOOLS))
+    for field, prefix in (("input", _INPUT), ("output", _OUTPUT)):
+        messages = read_messages(found[prefix], note) if field not in fields else ()
+        if any(message.parts for message in messages):
+            fields[field] = messages
+    schemas = [at(entry, "tool", "json_schema") for entry in entries(found[_TOOLS])]
+    tools = definitions([schema for schema in schemas if schema is not None], note)
+    if tools is not MISSING:
+        fields.setdefault("tools", tools)
+    if kind is CallKind.MODEL:
+        _complete_model(span, fields, note)
+    else:
+        _complete_agent(span, fields, note)
+
+
+def _complete_tool(span: Span, fields: Fields) -> None:
+    """Name a nameless tool after its span, and open the framework's wrapper around its result."""
+    fields.setdefault("tool", span.name)
+    output = unwrap(fields.get("result"))
+    if output is None:
+        return
+    fields["result"] = output.result
+    if output.call_id is not None:
+        fields.setdefault("id", output.call_id)
+    if output.failed and failure(span) is None:
+        fields["failure"] = Failure(None, output.result if isinstance(output.result, str) else None)
+
+
+# ---- model calls: the raw request and response -----------------------------------------------------
+
+
+def _complete_model(span: Span, fields: Fields, note: Note) -> None:
+    response = _structure(span.attributes.get("output.value"))
+    said = raw.response_messages(response, note)
+    if said is not None:
+        _complete_output(fields, said)
+        fields.setdefault("finish_reasons", raw.finish_reasons(response))
+        if isinstance(response.get("id"), str) and response["id"]:
+            fields.setdefault("response_id", response["id"])
+    if "input" not in fields:
+        asked = raw.request_messages(_structure(span.attributes.get("input.value")), note)
+        if asked is not None:
+            fields["input"] = asked
+    parameters = _structure(span.attributes.get(_PARAMETERS))
+    if is_object(parameters):
+        kept = {name: parameters[name] for name in _KEPT_PARAMETERS if parameters.get(name) is not None}
+        if kept:
+            fields.setdefault(f"extra.{_PARAMETERS}", kept)
+
+
+def _structure(value: Any) -> Any:
+    """Return the value behind JSON text, None where there is none."""
+    if isinstance(value, str):
+        value = values.parsed(value) if value.lstrip()[:1] in ("{", "[") else None
+    return None if value is MISSING else values.plain(value)
+
+
+def _complete_output(fields: Fields, said: tuple[Message, ...]) -> None:
+    """Give the output the thoughts that only the raw response has, or take all of it from there."""
+    output = fields.get("output")
+    if not output:
+        fields["output"] = said
+        return
+    if raw.reasoning(output):
+        return
+    thoughts = raw.reasoning(said)
+    output = tuple(_thoughts_apart(message, said) for message in output)
+    first = output[0]
+    fields["output"] = (replace(first, parts=(*thoughts, *first.parts)), *output[1:])
+
+
+def _thoughts_apart(message: Message, said: tuple[Message, ...]) -> Message:
+    """Take a text that the raw response's content does not have for what it is: reasoning (smolagents)."""
+    spoken = {part.text for each in said for part in each.parts if isinstance(part, Text)}
+    texts = [part for part in message.parts if isinstance(part, Text)]
+    if not spoken or not any(part.text in spoken for part in texts):
+        return message
+    parts = (
+        Reasoning(part.text) if isinstance(part, Text) and part.text not in spoken else part for part in message.parts
+    )
+    return replace(message, parts=tuple(parts))
+
+
+# ---- agents: what went in and came out -------------------------------------------------------------
+
+
+def _complete_agent(span: Span, fields: Fields, note: Note) -> None:
+    for field, name, role in (("input", "input.value", "user"), ("output", "output.value", "assistant")):
+        if field not in fields and not values.is_placeholder(span.attributes.get(name)):
+            fields[field] = _spoken(span.attributes[name], role, note)
+
+
+def _spoken(value: Any, role: str, note: Note) -> tuple[Message, ...]:
+    """Return what an agent was told or said: messages, one text of an object, or the value as it is."""
+    found = _structure(value)
+    messages = raw.request_messages(found, note)
+    if messages:
+        return messages
+    if is_object(found):
+        text = next((found[key] for key in _SPOKEN_KEYS if isinstance(found.get(key), str)), None)
+        if text is not None:
+            return (Message(role, (Text(text),)),)
+    if isinstance(value, str):
+        return (Message(role, (Text(values.plain(value)),)),)
+    return (Message(role, (OtherPart(found),)),)
+
+
+OPENINFERENCE: Final = Dialect(
+    name="openinference",
+    marks=marks,
+    rows=ROWS,
+    classify=classify,
+    complete=complete,
+    known=KNOWN,
+    known_prefixes=(_INPUT, _OUTPUT, _TOOLS, "llm.token_count.", "llm.cost."),
+    raw_usage=("llm.token_count.",),
+)

@@ -1,0 +1,97 @@
+"""Read the facts that our own emitter writes beside the conventions' attributes.
+
+`agentfootprint.*` are facts of the event, `atifold.*` facts of ours. They only add to what a span's
+dialect says: a span with these alone is no call.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any, Final
+
+from atifold import semconv
+from atifold.calls import Attempt
+from atifold.dialects import values
+from atifold.dialects.table import AGENTS, MODELS, MODELS_AND_AGENTS, TOOLS, CallKind, Dialect, Fields, Row
+from atifold.dialects.values import Note
+from atifold.spans import Span, SpanEvent
+
+ROWS: Final = (
+    Row("sequence", (semconv.SEQUENCE,), values.integer),
+    Row("paused", (semconv.PAUSED,), values.flag),
+    Row("incomplete", (semconv.INCOMPLETE,), values.words),
+    Row("agent_version", (semconv.AGENT_VERSION,), kinds=AGENTS),
+    Row("run_id", (semconv.RUN_ID,), kinds=AGENTS),
+    Row("input_base", (semconv.INPUT_BASE,), values.count, MODELS),
+    Row("cost_usd", (semconv.COST_USD,), values.exact_money, MODELS_AND_AGENTS),
+    Row("cost_source", (semconv.COST_SOURCE,), kinds=MODELS),
+    Row("dispatch", (semconv.DISPATCH,), kinds=TOOLS),
+    Row("agent_name", ("agentfootprint.member",), kinds=MODELS),
+)
+
+_PREFIXES: Final = ("agentfootprint.", "atifold.")
+_RAW_USAGE: Final = "agentfootprint.stream.usage."
+_RETRIED: Final = "agentfootprint.error.retried"
+_DISPATCHES: Final = frozenset({"refused", "not_dispatched"})
+
+
+def marks(span: Span) -> bool:
+    """Tell whether our emitter left a fact here."""
+    return any(name.startswith(_PREFIXES) for name in span.attributes) or any(
+        event.name.startswith(_PREFIXES) for event in span.events
+    )
+
+
+def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
+    """Fill in the tie to the paused leg, the failed attempts, and the events that the step keeps."""
+    if fields.get("dispatch") not in _DISPATCHES:
+        fields.pop("dispatch", None)
+    trace_id, span_id = span.attributes.get(semconv.RESUMES_TRACE), span.attributes.get(semconv.RESUMES_SPAN)
+    if isinstance(trace_id, str) and isinstance(span_id, str):
+        fields.setdefault("resumes", (trace_id, span_id))
+    if kind is CallKind.MODEL:
+        attempts = tuple(_attempt(event) for event in span.events if event.name == _RETRIED)
+        if attempts:
+            fields.setdefault("attempts", attempts)
+    kept = [_event(event) for event in span.events if event.name.startswith(_PREFIXES) and event.name != _RETRIED]
+    if kept:
+        fields.setdefault("extra.events", kept)
+
+
+def _attempt(event: SpanEvent) -> Attempt:
+    found = {_short(name, event.name): values.plain(value) for name, value in event.attributes.items()}
+    number = values.number(found.pop("attempt", None))
+    return Attempt(event.time_ns, number if isinstance(number, int) else None, found)
+
+
+def _event(event: SpanEvent) -> dict[str, Any]:
+    """Return a span event as the step keeps it, its time floored to the microsecond."""
+    attributes = {_short(name, event.name): values.plain(value) for name, value in sorted(event.attributes.items())}
+    found = {"name": event.name, "timestamp": _timestamp(event.time_ns), "attributes": attributes}
+    return {name: value for name, value in found.items() if value}
+
+
+def _timestamp(time_ns: int) -> str | None:
+    """Return a time in UTC with six digits, None for one that no calendar has."""
+    seconds, rest = divmod(time_ns, 1_000_000_000)
+    try:
+        moment = datetime.fromtimestamp(seconds, tz=timezone.utc)
+    except (OverflowError, ValueError, OSError):
+        return None
+    return moment.replace(microsecond=rest // 1000).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def _short(name: str, event: str) -> str:
+    """Return an event's attribute name without the domain of the event before it."""
+    return name.removeprefix(event.rpartition(".")[0] + ".")
+
+
+OWN: Final = Dialect(
+    name="atifold",
+    marks=marks,
+    rows=ROWS,
+    complete=complete,
+    kept_prefixes=_PREFIXES,
+    known=frozenset({semconv.RESUMES_TRACE, semconv.RESUMES_SPAN}),
+    raw_usage=(_RAW_USAGE,),
+)

@@ -1,0 +1,70 @@
+"""Read a provider's raw request and response: OpenAI chat and Responses, Anthropic messages.
+
+Instrumentations keep them as JSON text beside what they took out of them. What they did not take
+out, above all reasoning, stands only here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from atifold.calls import Message, Reasoning
+from atifold.dialects.messages import opened, read_message, read_part
+from atifold.dialects.values import Note
+from atifold.otlp.kinds import is_list, is_object
+
+
+def response_messages(value: Any, note: Note) -> tuple[Message, ...] | None:
+    """Return what the model produced, None where the value is no response that is known."""
+    if not is_object(value):
+        return None
+    if is_list(value.get("choices")):
+        choices = [choice.get("message") for choice in value["choices"] if is_object(choice)]
+        return tuple(
+            message for choice in choices if is_object(choice) for message in read_message(choice, note, "assistant")
+        )
+    if is_list(value.get("output")):
+        return items(value["output"], note)
+    if value.get("role") == "assistant" and ("content" in value or "tool_calls" in value):
+        return read_message(value, note, "assistant")
+    return None
+
+
+def request_messages(value: Any, note: Note) -> tuple[Message, ...] | None:
+    """Return the history that was sent, None where the value is no request that is known."""
+    listed = value.get("messages", value.get("input")) if is_object(value) else value
+    if not is_list(listed) or not all(is_object(entry) for entry in listed):
+        return None
+    return items(listed, note)
+
+
+def items(listed: Sequence[Any], note: Note) -> tuple[Message, ...]:
+    """Read a list whose entries are messages, or the items (calls, results, reasoning) of the Responses API."""
+    found: list[Message] = []
+    for entry in listed:
+        if not is_object(entry):
+            continue
+        message = opened(entry)
+        if "role" in message:
+            found.extend(read_message(message, note))
+            continue
+        part = read_part(entry, note)
+        if part is not None:
+            role = "tool" if str(entry.get("type", "")).endswith("_output") else "assistant"
+            found.append(Message(role, (part,)))
+    return tuple(found)
+
+
+def reasoning(messages: tuple[Message, ...]) -> tuple[Reasoning, ...]:
+    """Return the thoughts that stand in some messages."""
+    return tuple(part for message in messages for part in message.parts if isinstance(part, Reasoning))
+
+
+def finish_reasons(value: Any) -> tuple[str, ...]:
+    """Return why the model stopped, as its response says it."""
+    if not is_object(value):
+        return ()
+    choices = value.get("choices")
+    listed = [choice.get("finish_reason") for choice in choices if is_object(choice)] if choices else []
+    return tuple(str(reason) for reason in [*listed, value.get("stop_reason")] if reason)

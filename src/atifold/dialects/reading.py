@@ -1,0 +1,117 @@
+"""Read spans into calls: one pass over the spans, then the tree, then calls that were traced twice."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Final
+
+from atifold.calls import Call, Reading
+from atifold.dialects.call import make, verdict
+from atifold.dialects.content import TRUNCATED
+from atifold.dialects.merge import merge
+from atifold.dialects.parents import resolve
+from atifold.dialects.registry import DIALECTS
+from atifold.dialects.shape import settle
+from atifold.dialects.table import CallKind, Dialect
+from atifold.dialects.values import Note
+from atifold.spans import Span, SpanKey
+
+_NOISE: Final = (
+    ("http.request.method", "http"),
+    ("http.method", "http"),
+    ("db.system.name", "database"),
+    ("db.system", "database"),
+    ("rpc.system.name", "rpc"),
+    ("rpc.system", "rpc"),
+    ("messaging.system", "messaging"),
+)
+"""Attribute names that tell what a span that no dialect speaks is about."""
+
+_INDEX: Final = re.compile(r"(?<=\.)\d+(?=\.|$)")
+
+
+class _Tally:
+    """What is counted and said while spans are read."""
+
+    def __init__(self) -> None:
+        self.ignored: Counter[str] = Counter()
+        self.dialects: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
+        self.notes: list[str] = []
+        self.memory = Note().memory
+
+
+def read(spans: Iterable[Span]) -> Reading:
+    """Return the calls that spans record, whatever dialects they speak, each call once.
+
+    Spans may come in any order and of any number of traces; two with the same ids are one span.
+    Never raises for what a span holds: what cannot be read is left out or kept as text, and said in
+    the notes.
+    """
+    at_hand = _distinct(spans)
+    tally = _Tally()
+    calls = {span.key: call for span in at_hand.values() if (call := _read_span(span, tally)) is not None}
+    parents, cut = resolve(at_hand, calls.keys())
+    tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
+    placed = [replace(call, parent=parents[key].key, orphan=parents[key].orphan) for key, call in calls.items()]
+    merged, notes = merge(placed)
+    return Reading(
+        calls=tuple(settle(merged)),
+        ignored=dict(sorted(tally.ignored.items())),
+        dialects=dict(sorted(tally.dialects.items())),
+        notes=_counted(tally.notes + notes),
+        unknown_keys=dict(sorted(tally.unknown.items())),
+    )
+
+
+def _counted(notes: list[str]) -> tuple[str, ...]:
+    """Return the notes in the order of their text, each once with how often it was made."""
+    counts = Counter(notes)
+    return tuple(note if counts[note] == 1 else f"{note} ({counts[note]} times)" for note in sorted(counts))
+
+
+def _distinct(spans: Iterable[Span]) -> Mapping[SpanKey, Span]:
+    """Return each span once; of two exports of one span the fuller one counts."""
+    found: dict[SpanKey, Span] = {}
+    for span in spans:
+        other = found.get(span.key)
+        if other is None or (span != other and _fullness(span) > _fullness(other)):
+            found[span.key] = span
+    return found
+
+
+def _fullness(span: Span) -> tuple[bool, int, int, str]:
+    """Order exports of one span: ended before open, more before less, and by their text when all is equal."""
+    return span.end_ns is not None, len(span.attributes), len(span.events), repr(span)
+
+
+def _read_span(span: Span, tally: _Tally) -> Call | None:
+    spoken = [dialect for dialect in DIALECTS if dialect.marks(span)]
+    said, dialect = verdict(span, spoken)
+    if not isinstance(said, CallKind):
+        reason = said.reason if said is not None else _noise(span, speaks=bool(spoken))
+        tally.ignored[reason] += 1
+        return None
+    note = Note(memory=tally.memory)
+    call = make(span, said, spoken, dialect, note)
+    tally.dialects[dialect] += 1
+    tally.notes += [f"{span.name}: {remark}" for remark in note.remarks]
+    _count_unknown(span, spoken, tally)
+    if any(TRUNCATED in remark for remark in note.remarks):
+        return replace(call, incomplete=(*call.incomplete, "content truncated"))
+    return call
+
+
+def _noise(span: Span, *, speaks: bool) -> str:
+    if speaks:
+        return "no call"
+    return next((what for name, what in _NOISE if name in span.attributes), "no dialect")
+
+
+def _count_unknown(span: Span, spoken: list[Dialect], tally: _Tally) -> None:
+    for name in span.attributes:
+        if not any(dialect.reads(name) for dialect in spoken):
+            tally.unknown[_INDEX.sub("N", name)] += 1

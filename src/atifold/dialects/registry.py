@@ -1,0 +1,12 @@
+"""List the dialects that are read; an earlier one wins where two say something of one field."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from atifold.dialects.genai import GENAI
+from atifold.dialects.openinference import OPENINFERENCE
+from atifold.dialects.own import OWN
+from atifold.dialects.table import Dialect
+
+DIALECTS: Final[tuple[Dialect, ...]] = (OWN, GENAI, OPENINFERENCE)

@@ -1,0 +1,126 @@
+"""Tell whether two calls that stand close to each other are one call, traced by two instrumentations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atifold.calls import MISSING, AgentCall, Call, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest
+
+_SLACK_TOKENS = 1
+"""Some instrumentations of streams count one output token too many, under the same response id."""
+
+
+def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: bool) -> bool:
+    """Tell whether two model calls are one.
+
+    Nothing that both state may differ. Beyond that there must be a sign: the same response id (side
+    by side only with the same usage, as test servers repeat ids), the same output, or, nested, the
+    same usage or an outer span around this call alone that states neither.
+    """
+    same_id = outer.response_id is not None and outer.response_id == inner.response_id
+    output = _agree(outer.output, inner.output, _said)
+    usage = _usage_agrees(outer, inner, slack=_SLACK_TOKENS if same_id else 0)
+    if _of_one_emitter(outer, inner) or output is False or usage is False or not _names_agree(outer, inner):
+        return False
+    if not nested:
+        return _overlap(outer, inner) and (output is True or (same_id and usage is True))
+    if same_id or output is True:
+        return True
+    if _agree(outer.input, inner.input, _asked) is False:
+        return False
+    return usage is True or (alone and _only_wraps(outer, inner))
+
+
+def _of_one_emitter(one: Call, other: Call) -> bool:
+    """Tell whether both calls were counted by an emitter that counts each call once."""
+    return one.sequence is not None and other.sequence is not None
+
+
+def _only_wraps(outer: ModelCall, inner: ModelCall) -> bool:
+    """Tell whether the outer span states nothing of a response while the inner does, or both failed."""
+    if outer.output is not None or outer.usage is not None:
+        return False
+    answered = inner.output is not None or inner.usage is not None
+    return answered or (outer.failure is not None and inner.failure is not None)
+
+
+def same_tool_call(outer: ToolCall, inner: ToolCall, *, nested: bool) -> bool:
+    """Tell whether two tool calls are one: the same tool, and no different id, arguments or result.
+
+    Side by side they need the same id too: two equal calls at one time are otherwise two calls.
+    """
+    if outer.tool != inner.tool or not outer.tool or _of_one_emitter(outer, inner):
+        return False
+    for one, other in ((outer.arguments, inner.arguments), (outer.result, inner.result)):
+        if one is not MISSING and other is not MISSING and one != other:
+            return False
+    if outer.id is not None and inner.id is not None:
+        return outer.id == inner.id
+    return nested
+
+
+def same_agent(outer: AgentCall, inner: AgentCall) -> bool:
+    """Tell whether an agent span only wraps another of the same agent."""
+    named_alike = outer.agent is not None and outer.agent == inner.agent
+    return named_alike and not (outer.workflow or inner.workflow or _of_one_emitter(outer, inner))
+
+
+# ---- what agrees ---------------------------------------------------------------------------------
+
+
+def _agree(one: tuple[Message, ...] | None, other: tuple[Message, ...] | None, of: Any) -> bool | None:
+    """Compare two contents; None when one side states nothing."""
+    if not one or not other:
+        return None
+    first, second = of(one), of(other)
+    if not any(first) or not any(second):
+        return None
+    return bool(first == second)
+
+
+def _said(messages: tuple[Message, ...]) -> tuple[Any, ...]:
+    """Return what a model said and asked for, without ids and thoughts, which instrumentations keep differently."""
+    parts = [part for message in messages for part in message.parts]
+    texts = "".join(part.text for part in parts if isinstance(part, Text))
+    return "".join(texts.split()), [(part.name, part.arguments) for part in parts if isinstance(part, ToolRequest)]
+
+
+def _asked(messages: tuple[Message, ...]) -> tuple[Any, ...]:
+    """Return the last thing that a request says, which tells one request of a history from the next."""
+    parts = [part for message in messages for part in message.parts if not isinstance(part, Reasoning)]
+    return (len([message for message in messages if message.role == "user"]), str(parts[-1]) if parts else "")
+
+
+def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | None:
+    if one.usage is None or other.usage is None:
+        return None
+    pairs = [
+        (first, second, allowed)
+        for first, second, allowed in (
+            (one.usage.prompt, other.usage.prompt, 0),
+            (one.usage.completion, other.usage.completion, slack),
+        )
+        if first is not None and second is not None
+    ]
+    if not pairs:
+        return None
+    return all(abs(first - second) <= allowed for first, second, allowed in pairs)
+
+
+def _names_agree(one: ModelCall, other: ModelCall) -> bool:
+    """Compare response ids and models; of a model one side may give the alias and the other the dated name."""
+    if one.response_id is not None and other.response_id is not None and one.response_id != other.response_id:
+        return False
+    first, second = _bare(one.model), _bare(other.model)
+    return first is None or second is None or first.startswith(second) or second.startswith(first)
+
+
+def _bare(model: str | None) -> str | None:
+    return None if model is None else model.rsplit("/", 1)[-1].lower()
+
+
+def _overlap(first: Call, second: Call) -> bool:
+    """Tell whether two calls share some time; `first` starts first."""
+    if second.start_ns == first.start_ns:
+        return True
+    return first.end_ns is not None and second.start_ns < first.end_ns

@@ -1,0 +1,132 @@
+"""Hold what a dialect is, as data, and apply it to a span.
+
+A dialect is a marker (does this span speak it), a classifier (which kind of call it is), rows (which
+attribute names, newest first, feed which field of the call) and, where the shape needs it, a reader
+that builds messages out of several attributes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final, NamedTuple, Union
+
+from atifold.calls import MISSING
+from atifold.dialects.values import Note, Reader, text
+from atifold.spans import Attributes, Span
+
+
+class CallKind(Enum):
+    """Which record a span becomes."""
+
+    MODEL = "model"
+    TOOL = "tool"
+    AGENT = "agent"
+    WORKFLOW = "workflow"
+
+
+class Ignored(NamedTuple):
+    """Why a span of a known dialect is no call, in the word under which it is counted."""
+
+    reason: str
+
+
+Verdict = Union[CallKind, Ignored, None]
+"""What a classifier says; None leaves the span to the next dialect."""
+
+ALL: Final = frozenset(CallKind)
+AGENTS: Final = frozenset({CallKind.AGENT, CallKind.WORKFLOW})
+MODELS: Final = frozenset({CallKind.MODEL})
+TOOLS: Final = frozenset({CallKind.TOOL})
+MODELS_AND_AGENTS: Final = MODELS | AGENTS
+
+
+class Row(NamedTuple):
+    """Feed one field of a call from the first of some attributes that says something.
+
+    `field` is a field of the call, or `usage.X` for a field X of its usage. `names` stand newest
+    first. `kinds` are the calls that the row is for.
+    """
+
+    field: str
+    names: tuple[str, ...]
+    read: Reader = text
+    kinds: frozenset[CallKind] = ALL
+
+
+Fields = dict[str, Any]
+"""Fields of a call in the making, by name; usage figures as `usage.X`, entries of `extra` as `extra.X`."""
+
+Complete = Callable[[Span, CallKind, Fields, Note], None]
+"""Fill in what no single attribute holds; fields that are there already stay."""
+
+
+def _complete_nothing(_span: Span, _kind: CallKind, _fields: Fields, _note: Note) -> None:
+    return
+
+
+def _say_nothing(_span: Span) -> Verdict:
+    return None
+
+
+def _no_rows() -> dict[CallKind, tuple[Row, ...]]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One way of writing an agent's work into spans.
+
+    `marks` looks at the names of attributes and events only, never at scope or producer.
+    `classify` says what the span states outright, `guess` what can be told from the names of its
+    attributes when no dialect says anything outright.
+    `kept` are attributes that go into `extra` under their own names; `known` and `known_prefixes`
+    are those that are read in another way or left out on purpose, and so are no unknown keys.
+    `raw_usage` are prefixes of figures that `Usage.raw` keeps.
+    """
+
+    name: str
+    marks: Callable[[Span], bool]
+    rows: tuple[Row, ...]
+    classify: Callable[[Span], Verdict] = _say_nothing
+    guess: Callable[[Span], Verdict] = _say_nothing
+    complete: Complete = _complete_nothing
+    kept: frozenset[str] = frozenset()
+    kept_prefixes: tuple[str, ...] = ()
+    known: frozenset[str] = frozenset()
+    known_prefixes: tuple[str, ...] = ()
+    raw_usage: tuple[str, ...] = ()
+    row_names: frozenset[str] = field(init=False, default=frozenset())
+    rows_by_kind: Mapping[CallKind, tuple[Row, ...]] = field(
+        init=False, default_factory=dict[CallKind, tuple[Row, ...]]
+    )
+
+    def __post_init__(self) -> None:
+        """Index the rows by the kind of call that they are for."""
+        names = frozenset(name for row in self.rows for name in row.names)
+        by_kind = {kind: tuple(row for row in self.rows if kind in row.kinds) for kind in CallKind}
+        object.__setattr__(self, "row_names", names)
+        object.__setattr__(self, "rows_by_kind", by_kind)
+
+    def reads(self, name: str) -> bool:
+        """Tell whether an attribute of this name is read, or left out on purpose."""
+        return (
+            name in self.row_names
+            or name in self.kept
+            or name in self.known
+            or name.startswith(self.known_prefixes + self.kept_prefixes)
+        )
+
+
+def apply_rows(dialect: Dialect, attributes: Attributes, kind: CallKind, fields: Fields, note: Note) -> None:
+    """Fill the fields that a dialect's rows can feed and that are not filled yet."""
+    for row in dialect.rows_by_kind[kind]:
+        if row.field in fields:
+            continue
+        for name in row.names:
+            if name in attributes:
+                value = row.read(attributes[name], note)
+                if value is not MISSING:
+                    fields[row.field] = value
+                    break
