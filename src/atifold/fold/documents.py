@@ -1,0 +1,266 @@
+"""Write a thread, with its subagents, as one ATIF-v1.7 document and its report."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from atifold.calls import AgentCall, Call, ModelCall, ToolCall
+from atifold.fold.definitions import definitions
+from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
+from atifold.fold.render import Writer, failure_fact
+from atifold.fold.report import Words
+from atifold.fold.scopes import ScopeKey, Scopes
+from atifold.fold.steps import child_step, insert, steps_of
+from atifold.fold.threads import Child, Thread
+
+SCHEMA_VERSION: Final = "ATIF-v1.7"
+_NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum"
+_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One trajectory, and what the fold has to say about it.
+
+    `name` is the file's stem and the trajectory's id. `trajectory` is a plain dict of JSON values
+    in ATIF's order of keys. `incomplete` says that something was still open.
+    """
+
+    name: str
+    trajectory: dict[str, Any]
+    trace_ids: tuple[str, ...]
+    report: dict[str, Any]
+    incomplete: bool
+
+
+def write(thread: Thread, scopes: Scopes, taken: set[str]) -> Document | None:
+    """Return the document of a root thread, None when no step came of it; `taken` are names in use."""
+    author = _Author(scopes)
+    trajectory = author.document(thread, taken, session=None, run_id=None)
+    if trajectory is None:
+        return None
+    everything = list(_all_calls(thread))
+    trace_ids = tuple(sorted({call.key[0] for call in everything}))
+    reasons = _reasons(everything)
+    counts = Counter(_KINDS[type(call)] for call in everything)
+    report: dict[str, Any] = {
+        "name": trajectory["trajectory_id"],
+        "trace_ids": list(trace_ids),
+        "dialects": dict(sorted(Counter(call.dialect for call in everything).items())),
+        "calls": dict(sorted(counts.items())),
+    }
+    if author.subagents:
+        report["subagents"] = author.subagents
+    if reasons:
+        report["incomplete"] = reasons
+    report.update(author.words.as_lists())
+    incomplete = bool(reasons) or _is_paused(thread)
+    return Document(trajectory["trajectory_id"], trajectory, trace_ids, report, incomplete)
+
+
+_KINDS: Final[Mapping[type, str]] = {ModelCall: "model", ToolCall: "tool", AgentCall: "agent"}
+
+
+class _Author:
+    """Write one root document; the words of its subagents are its own too."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self._names: dict[ScopeKey, str | None] = {}
+        self.words = Words()
+        self.subagents = 0
+
+    def document(
+        self, thread: Thread, taken: set[str], *, session: str | None, run_id: str | None
+    ) -> dict[str, Any] | None:
+        """Return the trajectory of a thread, None when it has no step.
+
+        `session` and `run_id` are those of the document around it.
+        """
+        head = _Head(thread, self._scopes)
+        trajectory_id = head.trajectory_id(taken, run_id)
+        session = head.conversation or session or head.run_id or head.root.key[0]
+        below = [
+            (child, self.document(child.thread, taken, session=session, run_id=head.run_id or run_id))
+            for child in self._in_order(thread.children)
+        ]
+        made = steps_of(thread, self._agent_name, self.words)
+        references: dict[int, list[str]] = {}
+        late = []
+        for child, sub in below:
+            asked = made.bound.get(child.under) if child.under else None
+            if sub is None:
+                continue
+            if asked is not None:
+                references.setdefault(id(asked), []).append(sub["trajectory_id"])
+            else:
+                late.append(child_step(child, sub["agent"]["name"], sub["trajectory_id"]))
+        subs = [sub for _, sub in below if sub is not None]
+        self.subagents += len(subs)
+        steps = Writer(head.model, head.agent_name, references, self.words).write(insert(made.steps, late))
+        if not steps:
+            taken.discard(trajectory_id)
+            return None
+        return self._whole(head, trajectory_id, session, steps, subs)
+
+    def _whole(
+        self,
+        head: _Head,
+        trajectory_id: str,
+        session: str,
+        steps: list[dict[str, Any]],
+        subs: list[dict[str, Any]],
+    ) -> dict[str, Any]:
+        """Return the trajectory's fields, in ATIF's order."""
+        agent: dict[str, Any] = {"name": head.agent_name, "version": head.agent_version}
+        if head.model:
+            agent["model_name"] = head.model
+        offers = [call.tools for call in head.thread.models] + [a.tools for a in head.thread.agents]
+        tools, unread = definitions([offer for offer in offers if offer])
+        if tools:
+            agent["tool_definitions"] = tools
+        self.words.say("left_out", "a tool definition that has no name", unread)
+        document: dict[str, Any] = {
+            "schema_version": SCHEMA_VERSION,
+            "session_id": session,
+            "trajectory_id": trajectory_id,
+            "agent": agent,
+            "steps": steps,
+            "final_metrics": final_metrics(steps, subs),
+        }
+        if subs:
+            document["subagent_trajectories"] = subs
+        document["extra"] = head.extra()
+        self._say(head, document)
+        return document
+
+    def _say(self, head: _Head, document: Mapping[str, Any]) -> None:
+        """Say what a document leaves open."""
+        if head.agent_name == "unknown":
+            self.words.say("missing", "no span names the agent")
+        if head.agent_version == "unknown":
+            self.words.say("missing", "no span gives the agent's version")
+        if "total_cost_usd" not in document["final_metrics"] and holds_tokens(document):
+            priced = holds_cost(document)
+            self.words.say("missing", _NO_SUM if priced else "no span tells a cost")
+        orphans = sum(call.orphan for call in head.thread.calls)
+        self.words.say("unsure", "the parent of a call is not among the spans", orphans)
+        self.words.say("missing", "no model call tells its tokens", int(_lacks_tokens(head.thread, document)))
+
+    def _agent_name(self, key: tuple[str, str]) -> str | None:
+        """Return the name of the agent around a call; a workflow is none."""
+        place = self._scopes.place[key]
+        if place not in self._names:
+            owner = self._scopes.owner(key)
+            self._names[place] = owner.agent if owner is not None and not owner.workflow else None
+        return self._names[place]
+
+    def _in_order(self, children: Sequence[Child]) -> list[Child]:
+        """Return children in order of their start."""
+        return sorted(children, key=lambda c: min(self._scopes.rank[call.key] for call in c.thread.calls))
+
+
+def _lacks_tokens(thread: Thread, document: Mapping[str, Any]) -> bool:
+    """Tell whether a thread has model calls and none of them counts tokens."""
+    return bool(thread.models) and "total_prompt_tokens" not in document["final_metrics"]
+
+
+class _Head:
+    """What stands at the head of a document: names, ids and the facts of its agent."""
+
+    def __init__(self, thread: Thread, scopes: Scopes) -> None:
+        self.thread = thread
+        self._scopes = scopes
+        everyone = list(thread.agents)
+        everyone += [thread.workflow] if thread.workflow else []
+        everyone += thread.outer
+        self.agents: list[AgentCall] = everyone
+        calls = sorted(thread.calls, key=lambda call: scopes.rank[call.key])
+        calls = calls or [thread.children[0].thread.calls[0]]
+        self.root: Call = calls[0]
+        named = [a.agent for a in everyone]
+        named += [m.agent_name for m in thread.models] + [t.agent_name for t in thread.tools]
+        spans = [a.name for a in thread.agents if not a.workflow]
+        fallbacks = [*spans, thread.hint, *(call.service for call in calls), "unknown"]
+        self.agent_name = next(name for name in (*named, *fallbacks) if name)
+        versions = [a.agent_version for a in everyone] + [call.service_version for call in calls] + ["unknown"]
+        self.agent_version = next(version for version in versions if version)
+        models = [a.model for a in everyone if not thread.models] + [m.model for m in thread.models]
+        self.model = next((model for model in (*(a.model for a in everyone), *models) if model), None)
+        self.conversation = next((c.conversation for c in (*everyone, *calls) if c.conversation), None)
+        self.run_id = next((a.run_id for a in (*thread.outer[::-1], *everyone) if a.run_id), None)
+
+    def trajectory_id(self, taken: set[str], outer_run_id: str | None) -> str:
+        """Return the document's id and take it: by run where it has one of its own, else by span."""
+        by_span = _safe(f"{self.root.key[0]}-{self.root.key[1]}")
+        by_run = _safe(f"{self.run_id}-{self.root.key[0][:8]}")
+        chosen = by_run if self.run_id and self.run_id != outer_run_id and by_run not in taken else by_span
+        while chosen in taken:
+            chosen += "_"
+        taken.add(chosen)
+        return chosen
+
+    def extra(self) -> dict[str, Any]:
+        """Return the document's `extra`: the facts of its agent, and ours under `atifold`."""
+        found: dict[str, Any] = {}
+        first = self.thread.workflow or (self.thread.agents[0] if self.thread.agents else None)
+        legs = {first.key, *(leg.key for leg in self._scopes.legs.get(first.key, ()))} if first else set()
+        own = (self.thread.workflow,) if self.thread.workflow else ()
+        for agent in (*self.thread.outer[::-1], *own, *self.thread.agents):
+            found.update(agent.extra if agent.key in legs else {k: v for k, v in agent.extra.items() if k not in found})
+        failed = next((a.failure for a in self.agents[::-1] if a.failure), None)
+        if failed:
+            found["error"] = failure_fact(failed)
+        return {**found, "atifold": {**found.get("atifold", {}), **self._own_facts()}}
+
+    def _own_facts(self) -> dict[str, Any]:
+        """Return what the fold itself has to say in the document."""
+        calls = list(_all_calls(self.thread))
+        facts: dict[str, Any] = {
+            "trace_ids": sorted({call.key[0] for call in calls}),
+            "dialects": sorted({call.dialect for call in calls}),
+        }
+        reasons = _reasons(calls)
+        if reasons:
+            facts["incomplete"] = reasons
+        if _is_paused(self.thread):
+            facts["state"] = "paused"
+        resumed = next((a.resumes for a in self.agents if a.resumes and a.resumes not in self._scopes.calls), None)
+        if resumed:
+            facts["resumes"] = {"trace_id": resumed[0], "span_id": resumed[1]}
+        if self.conversation:
+            facts["conversation_id"] = self.conversation
+        return facts
+
+
+def _safe(text: str) -> str:
+    """Return a text as a file's stem: letters, digits, dot, dash and underscore, at most 150 of them."""
+    return _UNSAFE.sub("_", text).lstrip(".")[-150:] or "_"
+
+
+def _all_calls(thread: Thread) -> Sequence[Call]:
+    """Return the calls of a thread and of all that ran inside it."""
+    found: list[Call] = []
+    waiting = [thread]
+    for at in waiting:
+        found += at.calls
+        waiting += [child.thread for child in at.children]
+    return found
+
+
+def _reasons(calls: Sequence[Call]) -> list[str]:
+    """Return why the calls are unfinished, each reason once, in alphabetical order."""
+    reasons = {reason for call in calls for reason in call.incomplete}
+    reasons |= {f"never ended: {call.name}" for call in calls if call.end_ns is None}
+    return sorted(reasons)
+
+
+def _is_paused(thread: Thread) -> bool:
+    """Tell whether the last leg of a thread's agent, or of the workflow around it, waits."""
+    own = [thread.workflow] if thread.workflow else []
+    last = [group[-1] for group in (thread.agents, thread.outer, own) if group]
+    return any(agent.paused for agent in last) or any(_is_paused(child.thread) for child in thread.children)

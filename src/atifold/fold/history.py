@@ -1,0 +1,286 @@
+"""Recognise what a request repeats of its history, and what is new in it.
+
+Requests are cumulative: each holds all that came before. The usual request repeats the one before
+it whole, which two comparisons show (its first and its last message stand where they stood), so
+that a run of any length costs only what is new in it. Histories that were shortened, rewritten or
+that hold only the news are aligned message by message instead.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, Generic, Literal, TypeVar
+
+from atifold.calls import Message, ModelCall, ToolResponse
+from atifold.fold.messages import (
+    Mark,
+    assistant_marks,
+    body_of,
+    response_marks,
+    responses_of,
+    system_texts,
+    user_marks,
+    without_responses,
+)
+
+_SLACK: Final = 64
+"""How many turns more than twice its own length a request is searched for: windows slide, heads are cut."""
+
+StepT = TypeVar("StepT")
+UnitKind = Literal["system", "user", "model", "results"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One turn of a history: a user's message, a run of the model's messages, a run of results."""
+
+    kind: UnitKind
+    messages: tuple[Message, ...] = ()
+    responses: tuple[ToolResponse, ...] = ()
+
+    @property
+    def marks(self) -> set[Mark]:
+        """Return the facts by which the unit is known again."""
+        match self.kind:
+            case "model":
+                return assistant_marks(self.messages)
+            case "results":
+                return response_marks(self.responses)
+            case _:
+                return user_marks(self.messages[0])
+
+
+def units_of(messages: Sequence[Message]) -> list[Unit]:
+    """Return the turns of a history; a message that holds results and text is two turns."""
+    units: list[Unit] = []
+    for message in messages:
+        responses = tuple(responses_of(message))
+        if message.role == "assistant":
+            _extend(units, Unit("model", messages=(message,)))
+        if responses:
+            _extend(units, Unit("results", responses=responses))
+        rest = without_responses(message)
+        if message.role not in ("assistant", "tool") and (rest or not responses):
+            kind: UnitKind = "system" if message.role == "system" else "user"
+            units.append(Unit(kind, messages=(Message(message.role, rest, message.name, message.origin),)))
+    return units
+
+
+def _extend(units: list[Unit], unit: Unit) -> None:
+    """Add a unit, as part of the last one where that is of the same kind."""
+    if units and units[-1].kind == unit.kind:
+        last = units.pop()
+        unit = Unit(unit.kind, last.messages + unit.messages, last.responses + unit.responses)
+    units.append(unit)
+
+
+@dataclass(slots=True)
+class _Lane(Generic[StepT]):
+    """One history as far as it is known.
+
+    `seen` is the last request that held all of it, `delta` the last that held only news; `answered`
+    says that an answer came since. `askers` are the steps that the last turn came from.
+    """
+
+    known: list[Unit] = field(default_factory=list)
+    seen: tuple[Message, ...] = ()
+    delta: tuple[Message, ...] = ()
+    system: tuple[str, ...] = ()
+    askers: list[StepT] = field(default_factory=list)
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a request adds: new instructions, the last answer as it was replayed, and new turns.
+
+    The replay is more than one unit where the last call stands for several rounds of the model. The
+    first `copied` of the units are history from before the first call that is known.
+    """
+
+    system: tuple[str, ...] = ()
+    replay: tuple[Unit, ...] = ()
+    units: tuple[Unit, ...] = ()
+    copied: int = 0
+
+
+class History(Generic[StepT]):
+    """Follow the requests of one thread, in order.
+
+    A thread may hold several histories beside each other (a title that is asked for in between, the
+    next agent's after a hand-off): each is a lane, known by its first message.
+    """
+
+    def __init__(self) -> None:
+        """Start with nothing known."""
+        self._lanes: dict[Mark, _Lane[StepT]] = {}
+        self._lane: _Lane[StepT] = _Lane()
+        self._any = False
+
+    @property
+    def askers(self) -> list[StepT]:
+        """Return the steps whose calls the next results belong to."""
+        return self._lane.askers
+
+    def read(self, call: ModelCall) -> News:
+        """Return what a request adds to what is known; nothing where it was not captured."""
+        if call.input is None:
+            texts = system_texts(call)
+            return News(system=self._new_system(texts))
+        body = body_of(call)
+        fresh = not self._any
+        self._any = True
+        replay, units, unknown = self._news(body, call.input_base)
+        copied = _copied(units) if fresh or unknown else 0
+        return News(self._new_system(system_texts(call)), replay, tuple(units), copied)
+
+    def answer(self, call: ModelCall, step: StepT, *, asked_anew: bool) -> None:
+        """Note the step that a call became, and its output as known history.
+
+        `asked_anew`: the request brought something new, so that older answers expect no results.
+        """
+        if asked_anew:
+            self._lane.askers = []
+        self._lane.askers.append(step)
+        if call.failure is None or call.output:
+            _extend(self._lane.known, Unit("model", messages=tuple(call.output or ())))
+            self._lane.answered = True
+
+    def copied_answer(self, step: StepT) -> None:
+        """Note a step that stands for a turn of the model whose call is not here."""
+        self._lane.askers = [step]
+
+    def _news(self, body: tuple[Message, ...], base: int) -> tuple[tuple[Unit, ...], list[Unit], bool]:
+        """Return (the replayed answer, the new units, whether nothing of the history was known)."""
+        if base:
+            return (*self._delta(body), False)
+        if self._lane.seen and body and body[0] == self._lane.seen[0]:
+            return (*self._full(self._lane, body), False)
+        start = _start_of(body)
+        lane = self._lanes.get(start) if start else None
+        if lane is not None:
+            self._lane = lane
+            return (*self._full(lane, body), False)
+        units = units_of(body)
+        cumulative = any(unit.kind == "model" for unit in units)
+        known = self._lane.known
+        since = max(0, len(known) - 2 * len(units) - _SLACK) if cumulative else _after_answer(known)
+        replay, news = _aligned(units, known[since:])
+        self._enter(start, body, units, news)
+        return replay, news, cumulative and len(news) == len(units)
+
+    def _enter(self, start: Mark | None, body: tuple[Message, ...], units: list[Unit], news: list[Unit]) -> None:
+        """Begin a lane for a request that begins as none before; one that begins midway goes on."""
+        if start is None:
+            self._lane.known += news
+            self._lane.seen = ()
+            return
+        self._lane = _Lane(known=units, seen=body, system=self._lane.system, askers=list(self._lane.askers))
+        self._lanes[start] = self._lane
+
+    def _full(self, lane: _Lane[StepT], body: tuple[Message, ...]) -> tuple[tuple[Unit, ...], list[Unit]]:
+        """Return the news of a request that begins as its lane does."""
+        count = len(lane.seen)
+        if not 0 < count < len(body) or body[count - 1] != lane.seen[-1] or body[0] != lane.seen[0]:
+            units = units_of(body)
+            found = _aligned(units, lane.known)
+            lane.known, lane.seen, lane.answered = units, body, False
+            return found
+        tail = units_of(body[count:])
+        count = _replayed(tail, lane.known[-1]) if lane.answered else 0
+        lane.known += tail[count:]
+        lane.seen, lane.answered = body, False
+        return tuple(tail[:count]), tail[count:]
+
+    def _delta(self, body: tuple[Message, ...]) -> tuple[tuple[Unit, ...], list[Unit]]:
+        """Return the news of a request that holds only what follows a base: a retry brings none."""
+        lane, units = self._lane, units_of(body)
+        lane.seen = ()
+        if lane.answered and body != lane.delta:
+            count = _replayed(units, lane.known[-1])
+            lane.known += units[count:]
+            lane.delta, lane.answered = body, False
+            return tuple(units[:count]), units[count:]
+        since = lane.known[max(0, _after_answer(lane.known) - 1) :]
+        found = _aligned(units, since)
+        lane.known += found[1]
+        lane.delta = body
+        return found
+
+    def _new_system(self, texts: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the instructions that the lane's last request did not have."""
+        if not texts or texts == self._lane.system:
+            return ()
+        new = tuple(text for text in texts if text not in self._lane.system)
+        self._lane.system = texts
+        return new
+
+
+def _start_of(body: Sequence[Message]) -> Mark | None:
+    """Return what a history is known by: its first message, when that is a user's."""
+    if not body or body[0].role in ("assistant", "tool") or responses_of(body[0]):
+        return None
+    return next(iter(user_marks(body[0])))
+
+
+def _copied(units: Sequence[Unit]) -> int:
+    """Return how many leading units end in a turn of the model or of its tools."""
+    return max((at + 1 for at, unit in enumerate(units) if unit.kind in ("model", "results")), default=0)
+
+
+def _replayed(tail: Sequence[Unit], answer: Unit) -> int:
+    """Return how many units of a tail are the last answer: up to its last telling, else the first turn."""
+    if not tail or tail[0].kind != "model":
+        return 0
+    if not any(unit.kind == "model" for unit in tail[1:]):
+        return 1
+    marks = answer.marks
+    if marks & tail[0].marks:
+        return 1
+    return max((at + 1 for at, unit in enumerate(tail) if unit.kind == "model" and marks & unit.marks), default=1)
+
+
+def _after_answer(known: Sequence[Unit]) -> int:
+    """Return the place after the last turn of the model."""
+    return next((at for at in range(len(known), 0, -1) if known[at - 1].kind == "model"), 0)
+
+
+def _aligned(units: Sequence[Unit], known: Sequence[Unit]) -> tuple[tuple[Unit, ...], list[Unit]]:
+    """Return (the last answer as it was replayed, the units that are not known), in order.
+
+    A unit is known when one of its marks stands at or after the place reached so far; a turn of the
+    model or of its tools also when the known turn at that very place is of its kind: replays lose
+    texts and change ids.
+    """
+    places: dict[tuple[UnitKind, Mark], list[int]] = defaultdict(list)
+    for at, unit in enumerate(known):
+        for mark in unit.marks:
+            places[unit.kind, mark].append(at)
+    at = 0
+    news: list[Unit] = []
+    replay: tuple[Unit, ...] = ()
+    for unit in units:
+        found = _next_place(places, unit, at)
+        if found is None and at < len(known) and unit.kind in ("model", "results") and known[at].kind == unit.kind:
+            found = at
+        if found is None:
+            news.append(unit)
+        else:
+            at = found + 1
+        if unit.kind == "model":
+            replay = () if found is None else (unit,)
+    return (replay if at >= _after_answer(known) else ()), news
+
+
+def _next_place(places: dict[tuple[UnitKind, Mark], list[int]], unit: Unit, start: int) -> int | None:
+    """Return the first place at or after `start` where one of a unit's marks stands."""
+    found: int | None = None
+    for mark in unit.marks:
+        stands = places.get((unit.kind, mark), [])
+        index = bisect_left(stands, start)
+        if index < len(stands) and (found is None or stands[index] < found):
+            found = stands[index]
+    return found

@@ -1,0 +1,272 @@
+"""Turn calls into threads: which calls are one agent's one history, and which ran for whom.
+
+A thread becomes one document. The rules: an agent below a tool call is a subagent of that call; an
+agent nested without a tool is a hand-off when it does not return, else a subagent; a workflow of
+one member is transparent, members that carry on one history share a thread, any other workflow is
+a document of its own with its members as subagents; calls without an agent are split by history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from atifold.calls import AgentCall, Message, ModelCall, ToolCall
+from atifold.fold.continuity import Callers, Continuity, Piece, carries_on, overlaps
+from atifold.fold.messages import arguments_mark, text_of
+from atifold.fold.order import TimeKey
+from atifold.fold.scopes import Scope, Scopes
+from atifold.spans import SpanKey
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A thread that ran inside another: for the tool call `under`, or for none."""
+
+    thread: Thread
+    under: SpanKey | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """The calls of one document.
+
+    `agents` are those who ran here, legs of a pause included, in order; none for bare calls.
+    `outer` are the transparent workflows and wrappers around them, innermost first. `workflow`
+    is set where the thread is a workflow's own: it has no calls, its members are the children.
+    `hint` names a thread that no agent names. `twins` gives, for a tool span inside another that tells of the
+    same call, the outer one.
+    """
+
+    agents: tuple[AgentCall, ...] = ()
+    models: tuple[ModelCall, ...] = ()
+    tools: tuple[ToolCall, ...] = ()
+    children: tuple[Child, ...] = ()
+    outer: tuple[AgentCall, ...] = ()
+    workflow: AgentCall | None = None
+    hint: str | None = None
+    twins: dict[SpanKey, SpanKey] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> tuple[AgentCall | ModelCall | ToolCall, ...]:
+        """Return every call of the thread, those of its children left out."""
+        own = (self.workflow,) if self.workflow else ()
+        return (*self.outer, *own, *self.agents, *self.models, *self.tools)
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether nothing is known that could become a step."""
+        told = any(agent.input or agent.output for agent in self._everyone)
+        return not (self.models or self.tools or self.children or told)
+
+    @property
+    def _everyone(self) -> tuple[AgentCall, ...]:
+        """Return the agents, the workflow and all that is around them."""
+        return (*self.agents, *self.outer, *((self.workflow,) if self.workflow else ()))
+
+    @property
+    def piece(self) -> Piece:
+        """Return the thread as what continuity joins."""
+        return Piece(self.models, self.tools, self._everyone, alone=self.workflow is not None)
+
+
+def threads_of(scopes: Scopes, *, joins_agents: bool) -> tuple[list[Thread], list[Thread]]:
+    """Return (the root threads in order, the threads that hold nothing)."""
+    builder = _Builder(scopes)
+    roots: list[Thread] = []
+    for key in scopes.groups:
+        roots += builder.members(scopes.inside[key], joins_agents=joins_agents)
+    return roots, builder.empty
+
+
+class _Builder:
+    """Build threads from the inside out."""
+
+    def __init__(self, scopes: Scopes) -> None:
+        self._scopes = scopes
+        self.empty: list[Thread] = []
+
+    # ---- an agent ------------------------------------------------------------------------------
+
+    def agent(self, agent: AgentCall) -> Thread:
+        """Return the thread of an agent with all that belongs to it."""
+        scope = self._scopes.inside.get(agent.key, Scope())
+        legs = (agent, *self._scopes.legs.get(agent.key, ()))
+        if scope.agents and (agent.workflow or not (scope.models or scope.tools)):
+            return self._container(legs, scope)
+        if agent.workflow and scope.models:
+            return self._container(legs, scope)
+        thread = self._with_tools(Thread(agents=legs, models=tuple(scope.models)), scope.tools)
+        return self._with_nested(thread, [self.agent(nested) for nested in scope.agents])
+
+    def _container(self, legs: tuple[AgentCall, ...], scope: Scope) -> Thread:
+        """Return the thread of a workflow, or of its only member."""
+        members = self.members(scope)
+        if len(members) == 1:
+            return replace(members[0], outer=(*members[0].outer, *legs))
+        if not members:
+            return Thread(agents=legs)
+        children = tuple(Child(_hinted(member, legs[0].agent)) for member in members)
+        return Thread(workflow=legs[0], outer=legs[1:], children=children)
+
+    def _with_nested(self, thread: Thread, nested: Sequence[Thread]) -> Thread:
+        """Return the thread with agents that ran directly inside it: subagents or hand-offs."""
+        present = self._not_empty(nested)
+        if not present:
+            return thread
+        callers = Callers(thread.tools)
+        for inner in present:
+            under = callers.of(_asked(inner), _answered(inner), inner.piece)
+            if under is None and _passes_on(thread, inner, present):
+                thread = self._joined([thread, inner])
+            else:
+                thread = replace(thread, children=(*thread.children, Child(inner, under)))
+        return thread
+
+    def _with_tools(self, thread: Thread, tools: Sequence[ToolCall]) -> Thread:
+        """Return the thread with its tool calls; what ran inside them becomes their subagents."""
+        flat: list[ToolCall] = []
+        children = list(thread.children)
+        twins = dict(thread.twins)
+        models = list(thread.models)
+        queue = list(tools)
+        for tool in queue:
+            flat.append(tool)
+            scope = self._scopes.inside.get(tool.key, Scope())
+            under = twins.get(tool.key, tool.key)
+            if scope.models and not scope.agents and carries_on(thread.models, scope.models):
+                models += scope.models
+            elif scope.models or scope.agents:
+                children += [Child(_hinted(member, tool.tool), under) for member in self.members(scope)]
+                continue
+            twins.update({inner.key: under for inner in scope.tools if _is_twin(tool, inner)})
+            queue += scope.tools
+        models.sort(key=self._rank)
+        flat.sort(key=self._rank)
+        return replace(thread, models=tuple(models), tools=tuple(flat), children=tuple(children), twins=twins)
+
+    # ---- the members of a workflow, a tool call or a trace -------------------------------------
+
+    def members(self, scope: Scope, *, joins_agents: bool = False) -> list[Thread]:
+        """Return the threads inside a scope: agents and bare calls, joined by their histories."""
+        threads = self._not_empty([self.agent(agent) for agent in scope.agents])
+        if len(threads) > 1 or scope.tools:
+            threads = self._beside_callers(threads, scope.tools)
+        pieces = [*threads, *(Thread(models=(call,)) for call in scope.models)]
+        pieces.sort(key=self._thread_rank)
+        if len(pieces) == 1 and not scope.tools:
+            return pieces
+        continuity = Continuity(joins_agents=joins_agents)
+        groups = continuity.group([thread.piece for thread in pieces])
+        joined = [self._joined([pieces[at] for at in group]) for group in groups]
+        return self._with_stray_tools(joined, scope.tools, continuity)
+
+    def _with_stray_tools(
+        self, threads: list[Thread], tools: Sequence[ToolCall], continuity: Continuity
+    ) -> list[Thread]:
+        """Give tool calls that no agent owns to the thread that asked for them, else to the one before."""
+        homes: list[list[ToolCall]] = [[] for _ in threads]
+        homeless: list[ToolCall] = []
+        pieces = [thread.piece for thread in threads] if tools else []
+        for tool in tools:
+            at = continuity.asker(tool)
+            if at is None:
+                at = _around(pieces, tool)
+            (homeless if at is None else homes[at]).append(tool)
+        done = [self._with_tools(t, own) if own else t for t, own in zip(threads, homes, strict=True)]
+        if homeless:
+            done.append(self._with_tools(Thread(), homeless))
+        return sorted(done, key=self._thread_rank)
+
+    def _beside_callers(self, threads: list[Thread], tools: Sequence[ToolCall]) -> list[Thread]:
+        """Return the threads with each agent that ran for another one's tool call under that call."""
+        callers = Callers([*tools, *(tool for thread in threads for tool in thread.tools)])
+        ordered = sorted(threads, key=self._thread_rank)
+        owner = {tool.key: at for at, thread in enumerate(ordered) for tool in thread.tools}
+        gone: set[int] = set()
+        for at in range(len(ordered) - 1, 0, -1):  # the last first: what it called is inside it by then
+            thread = ordered[at]
+            under = callers.of(_asked(thread), _answered(thread), thread.piece)
+            host = owner.get(under, at) if under else at
+            if host < at:
+                ordered[host] = replace(ordered[host], children=(*ordered[host].children, Child(thread, under)))
+                gone.add(at)
+        return [thread for at, thread in enumerate(ordered) if at not in gone]
+
+    # ---- joining -------------------------------------------------------------------------------
+
+    def _joined(self, threads: Sequence[Thread]) -> Thread:
+        """Return one thread of several that carry on one history, everything in order."""
+        if len(threads) == 1:
+            return threads[0]
+        return Thread(
+            agents=tuple(sorted((a for t in threads for a in t.agents), key=self._rank)),
+            models=tuple(sorted((m for t in threads for m in t.models), key=self._rank)),
+            tools=tuple(sorted((c for t in threads for c in t.tools), key=self._rank)),
+            children=tuple(child for t in threads for child in t.children),
+            outer=tuple(o for t in threads for o in t.outer),
+            hint=next((t.hint for t in threads if t.hint), None),
+            twins={key: twin for t in threads for key, twin in t.twins.items()},
+        )
+
+    def _not_empty(self, threads: Sequence[Thread]) -> list[Thread]:
+        """Return the threads that hold something; the others are noted."""
+        self.empty += [thread for thread in threads if thread.is_empty]
+        return [thread for thread in threads if not thread.is_empty]
+
+    def _rank(self, call: AgentCall | ModelCall | ToolCall) -> TimeKey:
+        return self._scopes.rank[call.key]
+
+    def _thread_rank(self, thread: Thread) -> TimeKey:
+        return min(self._rank(call) for call in thread.calls)
+
+
+def _hinted(thread: Thread, name: str | None) -> Thread:
+    """Return the thread, named after what it ran in where nothing else names it."""
+    return thread if thread.hint or not name else replace(thread, hint=name)
+
+
+def _around(pieces: Sequence[Piece], tool: ToolCall) -> int | None:
+    """Return the bare calls that began last before a tool call, else the only agent, if it ran in its time."""
+    bare = [(p.start_ns, at) for at, p in enumerate(pieces) if not p.agents and p.start_ns <= tool.start_ns]
+    if bare:
+        return max(bare)[1]
+    only = pieces[0] if len(pieces) == 1 and not pieces[0].alone else None
+    return 0 if only and only.start_ns <= tool.start_ns <= only.end_ns else None
+
+
+def _is_twin(outer: ToolCall, inner: ToolCall) -> bool:
+    """Tell whether a tool span inside another tells of the same call."""
+    same_id = outer.id == inner.id or not outer.id or not inner.id
+    same_arguments = not inner.arguments or arguments_mark(outer.arguments) == arguments_mark(inner.arguments)
+    return outer.tool == inner.tool and same_id and same_arguments
+
+
+def _passes_on(thread: Thread, inner: Thread, siblings: Sequence[Thread]) -> bool:
+    """Tell whether control went to a nested agent for good: nobody is called after it."""
+    if any(agent.handoff for agent in inner.agents) or carries_on(thread.models, inner.models):
+        return True
+    end_ns = inner.piece.end_ns
+    returned = any(call.start_ns >= end_ns for call in (*thread.models, *thread.tools))
+    crowd = any(other is not inner and overlaps(other.piece, inner.piece) for other in siblings)
+    return bool(thread.models) and not returned and not crowd and inner.workflow is None
+
+
+def _asked(thread: Thread) -> str:
+    """Return the user text that a thread began with; "" where it is not known."""
+    told = next((call.input for call in thread.models if call.input), None)
+    told = told or next((agent.input for agent in thread.agents if agent.input), ())
+    return text_of(_last_of(told, "user")).strip()
+
+
+def _answered(thread: Thread) -> str:
+    """Return the text that a thread ended with; "" where it is not known."""
+    if thread.models and thread.models[-1].output:
+        return text_of(thread.models[-1].output).strip()
+    told = next((agent.output for agent in reversed(thread.agents) if agent.output), ())
+    return text_of(_last_of(told, "assistant")).strip()
+
+
+def _last_of(messages: Sequence[Message], role: str) -> tuple[Message, ...]:
+    """Return the last message of a role, as a tuple of none or one."""
+    return tuple(m for m in messages if m.role == role)[-1:]
