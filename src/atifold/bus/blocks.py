@@ -1,0 +1,238 @@
+"""Emit the events of one inference and of one tool execution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import Self
+
+from atifold.bus.clock import now_ns
+
+if TYPE_CHECKING:
+    from atifold.bus.bus import EventBus
+    from atifold.bus.run import Run
+
+
+class Block:
+    """A context manager, for `with` and `async with`, whose span is current inside."""
+
+    def __init__(self, bus: EventBus) -> None:
+        """Take the bus that the block emits on."""
+        self.bus = bus
+        self._release: Callable[[], None] | None = None
+
+    def _enter(self) -> None:
+        raise NotImplementedError
+
+    def _leave(self, error: BaseException | None) -> None:
+        raise NotImplementedError
+
+    def _deactivate(self) -> None:
+        release = self._release
+        if release is not None:
+            self._release = None
+            release()
+
+    def __enter__(self) -> Self:
+        """Emit the start and return the block."""
+        self._enter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Emit the end; an exception goes on to the caller."""
+        self._leave(error)
+
+    async def __aenter__(self) -> Self:
+        """Emit the start and return the block."""
+        self._enter()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Emit the end; an exception goes on to the caller."""
+        self._leave(error)
+
+
+class ModelBlock(Block):
+    """One inference: say with `respond(...)` what the model answered."""
+
+    def __init__(self, run: Run, model: str, provider: str, request: dict[str, Any]) -> None:
+        """Take the run, what was asked of whom, and the request in wire form."""
+        super().__init__(run.bus)
+        self._run = run
+        self._model = model
+        self._provider = provider
+        self._request = request
+        self._stage_id = run.next_stage("call-llm")
+        self._iteration = run.next_iteration()
+        self._started_ns = 0
+        self._chunks = 0
+        self._end: dict[str, Any] = {}
+        self._reasoning: list[dict[str, Any]] = []
+        self._cost: float | None = None
+        self._counted: tuple[int | None, int | None, str | None] = (None, None, None)
+
+    def respond(  # noqa: PLR0913  an answer has that many figures
+        self,
+        content: str = "",
+        *,
+        tool_calls: Iterable[Mapping[str, Any]] = (),
+        reasoning: str | None = None,
+        model: str | None = None,
+        id: str | None = None,  # noqa: A002  the field's own word
+        finish_reason: str | None = None,
+        input_tokens: int | None = None,
+        output_tokens: int | None = None,
+        cached_tokens: int | None = None,
+        cache_write_tokens: int | None = None,
+        reasoning_tokens: int | None = None,
+        cost_usd: float | None = None,
+    ) -> None:
+        """State the answer; of several the last counts.
+
+        `tool_calls` are what the model asked for: `{id, name, arguments}` each. Token counts are as
+        the conventions count them: `input_tokens` includes cached and cache-write tokens,
+        `output_tokens` includes reasoning. None is unknown, which is not zero.
+        """
+        calls = [dict(call) for call in tool_calls]
+        self._end = end = {
+            "content": content,
+            "toolCallCount": len(calls),
+            "stopReason": finish_reason or ("tool_calls" if calls else "stop"),
+        }
+        usage = {
+            "input": input_tokens,
+            "output": output_tokens,
+            "cacheRead": cached_tokens,
+            "cacheWrite": cache_write_tokens,
+            "thinking": reasoning_tokens,
+        }
+        if any(count is not None for count in usage.values()):
+            end["usage"] = {**given(usage), "atifold.inclusive": True}
+        if id is not None:
+            end["providerResponseRef"] = id
+        if model is not None:
+            end["atifold.responseModel"] = model
+        if calls:
+            end["atifold.toolCalls"] = calls
+        self._cost = cost_usd
+        if reasoning is not None:
+            self._reasoning = [{"type": "thinking", "content": reasoning}]
+        self._counted = (input_tokens, output_tokens, content)
+
+    def token(self, content: str) -> None:
+        """Report a streamed chunk; only its time matters, its text is never written to a span."""
+        payload = {"iteration": self._iteration, "tokenIndex": self._chunks, "content": content}
+        self._chunks += 1
+        self.bus.emit("agentfootprint.stream.token", payload, meta=self._run.meta(self._stage_id))
+
+    def _enter(self) -> None:
+        self._started_ns = now_ns()
+        tools = self._request.get("atifold.toolDefinitions")
+        messages = self._request.get("atifold.messages")
+        payload = {
+            "iteration": self._iteration,
+            "provider": self._provider,
+            "model": self._model,
+            "systemPromptChars": len(self._request.get("systemPromptText") or ""),
+            "messagesCount": len(messages) if messages is not None else 0,
+            "toolsCount": len(tools) if tools is not None else 0,
+            **self._request,
+        }
+        meta = self._run.meta(self._stage_id, self._started_ns)
+        self.bus.emit("agentfootprint.stream.llm_start", payload, meta=meta)
+        self._release = self.bus.activate(self._run.run_id, self._stage_id)
+
+    def _leave(self, error: BaseException | None) -> None:
+        self._deactivate()
+        ended_ns = now_ns()
+        end = {"iteration": self._iteration, "durationMs": (ended_ns - self._started_ns) // 1_000_000, **self._end}
+        if error is not None:
+            end["atifold.errorType"] = error_type(error)
+            end["atifold.error"] = str(error)
+        meta = self._run.meta(self._stage_id, ended_ns)
+        self.bus.emit("agentfootprint.stream.llm_end", end, meta=meta)
+        self._run.count(*self._counted)
+        if self._reasoning:
+            self._emit_thinking(ended_ns)
+        if self._cost is not None:
+            self._emit_cost(self._cost, ended_ns)
+
+    def _emit_thinking(self, time_ns: int) -> None:
+        chars = sum(len(block["content"]) for block in self._reasoning)
+        payload = {
+            "iteration": self._iteration,
+            "blockCount": len(self._reasoning),
+            "totalChars": chars,
+            "blocks": self._reasoning,
+        }
+        self.bus.emit("agentfootprint.stream.thinking_end", payload, meta=self._run.meta(self._stage_id, time_ns))
+
+    def _emit_cost(self, cost_usd: float, time_ns: int) -> None:
+        usage = self._end.get("usage") or {}
+        payload = {
+            "scope": "iteration",
+            "model": self._model,
+            "provider": self._provider,
+            "tokensInput": usage.get("input", 0),
+            "tokensOutput": usage.get("output", 0),
+            "estimatedUsd": cost_usd,
+            "cumulative": self._run.add_cost(usage, cost_usd),
+        }
+        self.bus.emit("agentfootprint.cost.tick", payload, meta=self._run.meta(self._stage_id, time_ns))
+
+
+class ToolBlock(Block):
+    """One execution of a tool: say with `result(...)` what it gave, or with `fail(...)` why not."""
+
+    def __init__(self, run: Run, name: str, arguments: dict[str, Any], call_id: str) -> None:
+        """Take the run, the tool's name, its arguments and the id of the call."""
+        super().__init__(run.bus)
+        self._run = run
+        self.name = name
+        self.arguments = arguments
+        self.id = call_id
+        self._stage_id = run.next_stage("tool-calls")
+        self._started_ns = 0
+        self._end: dict[str, Any] = {"result": None}
+
+    def result(self, value: object) -> None:
+        """State what the tool gave: any JSON value; of several the last counts."""
+        self._end = {"result": value}
+
+    def fail(self, text: str, *, type: str | None = None) -> None:  # noqa: A002  the field's own word
+        """State that the tool failed, with the text that the model reads; the run goes on."""
+        self._end = given({"result": text, "error": True, "atifold.errorType": type})
+
+    def _enter(self) -> None:
+        self._started_ns = now_ns()
+        payload = {"toolName": self.name, "toolCallId": self.id, "args": self.arguments}
+        meta = self._run.meta(self._stage_id, self._started_ns)
+        self.bus.emit("agentfootprint.stream.tool_start", payload, meta=meta)
+        self._release = self.bus.activate(self._run.run_id, self._stage_id)
+
+    def _leave(self, error: BaseException | None) -> None:
+        self._deactivate()
+        if error is not None:
+            self.fail(str(error), type=error_type(error))
+        ended_ns = now_ns()
+        duration_ms = (ended_ns - self._started_ns) // 1_000_000
+        payload = {"toolCallId": self.id, "durationMs": duration_ms, **self._end}
+        meta = self._run.meta(self._stage_id, ended_ns)
+        self.bus.emit("agentfootprint.stream.tool_end", payload, meta=meta)
+
+
+def given(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that have a value: on the wire, absent is what None is here."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def error_type(error: BaseException) -> str:
+    """Return the exception's canonical type name, as `error.type` wants it."""
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"

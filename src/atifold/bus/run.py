@@ -1,0 +1,206 @@
+"""Give people who write agents in Python context managers that emit the right events."""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any
+
+from atifold.bus.blocks import Block, ModelBlock, ToolBlock, error_type, given
+from atifold.bus.clock import now_ns
+from atifold.events.envelope import Meta
+
+if TYPE_CHECKING:
+    from atifold.bus.bus import EventBus
+
+_CURRENT: ContextVar[Run | None] = ContextVar("atifold_run", default=None)
+
+
+def current_run() -> Run | None:
+    """Return the innermost `bus.run(...)` of this thread or task, None outside of one."""
+    return _CURRENT.get()
+
+
+class Run(Block):
+    """One turn of an agent, from a prompt to an answer.
+
+    Use it as a context manager (`with` or `async with`); inside, `llm(...)`, `tool(...)` and
+    `agent(...)` give context managers for what the agent does. They may be used from other threads
+    and tasks. An exception that leaves the block ends the run as failed and goes on to the caller.
+
+    >>> from atifold import EventBus
+    >>> bus = EventBus()
+    >>> with bus.run("bookings", "Table for two", session_id="s-1") as run:
+    ...     with run.llm("gpt-4o", provider="openai") as call:
+    ...         call.respond("Booked.", input_tokens=30, output_tokens=6)
+    """
+
+    def __init__(
+        self,
+        bus: EventBus,
+        agent: str,
+        prompt: str | None = None,
+        *,
+        session_id: str | None = None,
+        principal: str | None = None,
+        tenant: str | None = None,
+        run_id: str | None = None,
+        version: str | None = None,
+    ) -> None:
+        """Take the agent's name, the user's prompt and what identifies the run.
+
+        `session_id` ties the runs of one conversation; without one no conversation id is written.
+        `run_id` is made up where none is given.
+        """
+        super().__init__(bus)
+        self.agent_name = agent
+        self.prompt = prompt
+        self.run_id = run_id or _new_run_id()
+        self.answer: str | None = None
+        self._version = version
+        self._envelope = Meta(
+            run_id=self.run_id,
+            composition_path=(f"Agent:{agent}",),
+            session_id=session_id,
+            principal=principal,
+            tenant=tenant,
+        )
+        self._stages = itertools.count(1)
+        self._iterations = itertools.count(1)
+        self._tokens = [0, 0]
+        self._priced: list[float] = [0, 0, 0.0]
+        self._calls = 0
+        self._last_text = ""
+        self._started_ns = 0
+        self._token: Any = None
+
+    # ---- what an agent does ----------------------------------------------------------------------
+
+    def llm(  # noqa: PLR0913  a request has that many settings
+        self,
+        model: str,
+        *,
+        provider: str,
+        messages: Iterable[Mapping[str, Any]] | None = None,
+        system: str | None = None,
+        tools: Iterable[Mapping[str, Any]] | None = None,
+        temperature: float | None = None,
+        max_tokens: int | None = None,
+        top_p: float | None = None,
+        reasoning_effort: str | None = None,
+    ) -> ModelBlock:
+        """Return a context manager for one inference.
+
+        `messages` is the history as it is sent, in the conventions' shape (`role`, `parts`) or in
+        that of chat completions (`role`, `content`, `tool_calls`, `tool_call_id`). A message that
+        was sent once must not be changed afterwards: send a new object instead.
+        `tools` are definitions with `name`, `description` and `parameters`.
+        """
+        request: dict[str, Any] = {}
+        if system is not None:
+            request["systemPromptText"] = system
+        if temperature is not None:
+            request["temperature"] = temperature
+        if max_tokens is not None:
+            request["atifold.maxTokens"] = max_tokens
+        if top_p is not None:
+            request["atifold.topP"] = top_p
+        if reasoning_effort is not None:
+            request["atifold.reasoningEffort"] = reasoning_effort
+        if messages is not None:
+            request["atifold.messages"] = list(messages)
+        if tools is not None:
+            request["atifold.toolDefinitions"] = list(tools)
+        return ModelBlock(self, model, provider, request)
+
+    def tool(self, name: str, arguments: Mapping[str, Any] | None = None, *, id: str | None = None) -> ToolBlock:  # noqa: A002  the field's own word
+        """Return a context manager for one execution of a tool.
+
+        `id` is the id of the model's request; one is made up where none is given.
+        """
+        return ToolBlock(self, name, dict(arguments or {}), id or f"call_{secrets.token_hex(6)}")
+
+    def agent(self, name: str, prompt: str | None = None, *, version: str | None = None) -> Run:
+        """Return a context manager for a turn of another agent that this one (or its tool) calls."""
+        given = self._envelope
+        identity = {"session_id": given.session_id, "principal": given.principal, "tenant": given.tenant}
+        return Run(self.bus, name, prompt, version=version, **identity)
+
+    def emit(self, name: str, payload: Mapping[str, Any]) -> None:
+        """Emit any other event of the catalogue as part of this run."""
+        self.bus.emit(name, payload, meta=self.meta())
+
+    def finish(self, answer: str) -> None:
+        """State the final answer; without it the last inference's text is the answer."""
+        self.answer = answer
+
+    # ---- what the blocks need --------------------------------------------------------------------
+
+    def meta(self, stage_id: str = "", time_ns: int | None = None) -> Meta:
+        """Return the envelope of an event of this run, at the given time or now."""
+        now = now_ns() if time_ns is None else time_ns
+        return self._envelope.at(now, (now - self._started_ns) // 1_000_000, stage_id)
+
+    def next_stage(self, name: str) -> str:
+        """Return a runtime stage id that this run has not used yet."""
+        return f"{name}#{next(self._stages)}"
+
+    def next_iteration(self) -> int:
+        """Return the number of the next inference, from 1."""
+        return next(self._iterations)
+
+    def count(self, input_tokens: int | None, output_tokens: int | None, text: str | None) -> None:
+        """Add one inference to the turn's totals and remember its text as the answer so far."""
+        self._calls += 1
+        self._tokens[0] += input_tokens or 0
+        self._tokens[1] += output_tokens or 0
+        if text:
+            self._last_text = text
+
+    def add_cost(self, usage: Mapping[str, Any], cost_usd: float) -> dict[str, float]:
+        """Add what one inference cost; return the run's totals in wire form."""
+        self._priced[0] += usage.get("input", 0)
+        self._priced[1] += usage.get("output", 0)
+        self._priced[2] += cost_usd
+        return dict(zip(("tokensInput", "tokensOutput", "estimatedUsd"), self._priced, strict=True))
+
+    # ---- entering and leaving --------------------------------------------------------------------
+
+    def _enter(self) -> None:
+        self._started_ns = now_ns()
+        payload = given({"turnIndex": 0, "userPrompt": self.prompt, "atifold.agentVersion": self._version})
+        self.bus.emit("agentfootprint.agent.turn_start", payload, meta=self.meta("agent#0", self._started_ns))
+        self._token = _CURRENT.set(self)
+        self._release = self.bus.activate(self.run_id, "agent#0")
+
+    def _leave(self, error: BaseException | None) -> None:
+        self._deactivate()
+        _reset(self._token)
+        ended_ns = now_ns()
+        if error is not None:
+            payload = {"error": str(error), "stage": "run", "scope": "run", "atifold.errorType": error_type(error)}
+            self.bus.emit("agentfootprint.error.fatal", payload, meta=self.meta("agent#0", ended_ns))
+            return
+        totals = {
+            "turnIndex": 0,
+            "finalContent": self._last_text if self.answer is None else self.answer,
+            "totalInputTokens": self._tokens[0],
+            "totalOutputTokens": self._tokens[1],
+            "iterationCount": self._calls,
+            "durationMs": (ended_ns - self._started_ns) // 1_000_000,
+        }
+        self.bus.emit("agentfootprint.agent.turn_end", totals, meta=self.meta("agent#0", ended_ns))
+
+
+def _new_run_id() -> str:
+    """Return an id in the producer's form whose last part no other process makes too."""
+    return f"run-{now_ns() // 1_000_000}-{secrets.token_hex(4)}"
+
+
+def _reset(token: Any) -> None:
+    """Undo a setting of a context variable; a generator that another task closes has no way back."""
+    with suppress(ValueError):
+        token.var.reset(token)
