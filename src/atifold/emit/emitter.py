@@ -1,0 +1,174 @@
+"""Turn the events of a bus into spans of a tracer."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, Literal
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+
+from atifold.bus.bus import EventBus, Release
+from atifold.emit.machine import STILL_OPEN, Handler, Machine
+from atifold.emit.places import PLACES
+from atifold.emit.state import Owner
+from atifold.emit.sweeper import Sweeper
+from atifold.emit.writer import NextIds, SpanWriter
+from atifold.events import full_name
+from atifold.events.envelope import Event, UnknownEvent
+from atifold.spans import SideDoor
+
+_LOG = logging.getLogger("atifold")
+_ROWS = {full_name(row.event): row for row in PLACES}
+
+
+class Emitter:
+    """A state machine per run that writes spans from agent events.
+
+    `side_doors` get the whole record of each span, whatever the tracing backend is allowed or able
+    to take: a sequence, or a callable that returns one. `live` False is for replays: no parent is
+    taken from the running program, and `ids` is told before each start what the span is.
+    Safe from any thread; nothing it does raises into the program.
+    """
+
+    def __init__(
+        self,
+        tracer: trace.Tracer,
+        *,
+        side_doors: Sequence[SideDoor] | Callable[[], Sequence[SideDoor]] = (),
+        capture_content: bool = False,
+        session_id: Literal["raw", "hashed"] = "raw",
+        live: bool = True,
+        grace_s: float = 0.5,
+        ids: NextIds | None = None,
+    ) -> None:
+        """Take a tracer and what may leave through it; see the class."""
+        doors = side_doors if callable(side_doors) else lambda: side_doors
+        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids)
+        self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
+        self._lock = threading.RLock()
+        self._handlers: dict[str, Handler] = {}
+        self._sweeper = Sweeper(self.sweep, grace_s) if live else None
+        self.counts = self._machine.counts
+
+    def attach(self, bus: EventBus) -> Release:
+        """Handle every event of `bus`; returns the way to stop."""
+        stop = bus.subscribe("*", self.handle)
+        remove = bus.add_activator(self.activate)
+
+        def detach() -> None:
+            stop()
+            remove()
+            self.flush()
+
+        return detach
+
+    def handle(self, event: Event[Any]) -> None:
+        """Take one event; never raises."""
+        machine = self._machine
+        handler = self._handlers.get(event.type) or self._handler(event.type)
+        payload = event.payload
+        if type(payload) is UnknownEvent and payload.reason == "unreadable":
+            handler = _count_unreadable
+        with self._lock:
+            machine.counts["events"] += 1
+            try:
+                handler(machine, event)
+            except Exception as error:  # noqa: BLE001  guards the user's program
+                self._complain(event, error)
+            ready = machine.ready
+            if ready:
+                machine.ready = []
+        for record in ready:
+            machine.writer.finish(record)
+        if machine.to_seal and self._sweeper is not None:
+            self._sweeper.wake()
+
+    def activate(self, run_id: str, stage_id: str) -> Release | None:
+        """Make the span that (run id, runtime stage id) opened the current one."""
+        record = self._machine.by_stage.get((run_id, stage_id))
+        return None if record is None else _Current(record.span)
+
+    def sweep(self, quiet_since_ns: int) -> bool:
+        """Seal what has ended and was quiet since the given time; return whether anything is left to seal."""
+        machine = self._machine
+        with self._lock:
+            waiting = False
+            for run in list(machine.runs.values()):
+                ended = run.owners and all(_over(owner) for owner in run.owners)
+                if ended and run.last_ns <= quiet_since_ns:
+                    machine.close_run(run, run.last_ns)
+                    machine.forget(run)
+                else:
+                    waiting = waiting or bool(ended)
+            machine.to_seal = waiting
+            ready, machine.ready = machine.ready, []
+        for record in ready:
+            machine.writer.finish(record)
+        return waiting
+
+    def flush(self) -> None:
+        """Seal everything: the events have ended, and what is still open says so."""
+        machine = self._machine
+        with self._lock:
+            for run in list(machine.runs.values()):
+                whole = all(_over(owner) for owner in run.owners)
+                machine.close_run(run, run.last_ns, incomplete=None if whole else STILL_OPEN)
+                machine.forget(run)
+            machine.runs.clear()
+            ready, machine.ready = machine.ready, []
+        for record in ready:
+            machine.writer.finish(record)
+
+    # ---- inside ----------------------------------------------------------------------------------
+
+    def _handler(self, name: str) -> Handler:
+        """Return who handles an event; only names of the table are kept, unknown ones may be many."""
+        row = _ROWS.get(name)
+        if row is None:
+            return _count_unmapped
+        handler: Handler = _count
+        if row.does is not None:
+            module, function = row.does.split(":")
+            handler = getattr(import_module(f"atifold.emit.on.{module}"), function)
+        self._handlers[name] = handler
+        return handler
+
+    def _complain(self, event: Event[Any], error: Exception) -> None:
+        self.counts["events_failed"] += 1
+        if self.counts["events_failed"] == 1:
+            _LOG.warning("event %s could not be written (%s); later ones are counted", event.type, type(error).__name__)
+
+
+class _Current:
+    """A span that is current until called."""
+
+    __slots__ = ("_token",)
+
+    def __init__(self, span: trace.Span) -> None:
+        self._token = otel_context.attach(trace.set_span_in_context(span))
+
+    def __call__(self) -> None:
+        with suppress(ValueError):  # another task or thread leaves the block: its context never had the span
+            self._token.var.reset(self._token)
+
+
+def _count(machine: Machine, _: Event[Any]) -> None:
+    machine.counts["events_counted"] += 1
+
+
+def _count_unmapped(machine: Machine, _: Event[Any]) -> None:
+    machine.counts["events_unmapped"] += 1
+
+
+def _count_unreadable(machine: Machine, _: Event[Any]) -> None:
+    machine.counts["events_unreadable"] += 1
+
+
+def _over(owner: Owner) -> bool:
+    """Tell whether nothing of an owner is open: its turn has ended, or a run without agent has no call under way."""
+    return owner.ended if owner.record is not None else all(chat.ended for chat in owner.chats)

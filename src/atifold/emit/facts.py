@@ -1,0 +1,77 @@
+"""Turn an event's payload into attributes, structure apart from content.
+
+A field becomes `agentfootprint.<domain>.<field>` in snake case; a nested object's fields follow
+after dots; a list is a tuple where its elements are texts or numbers, else JSON text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final, NamedTuple
+
+from atifold.emit.writer import Moment
+from atifold.events.envelope import Event
+from atifold.events.marks import Leaf, Mark, leaves
+from atifold.jsontext import to_json_text
+
+_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class Facts(NamedTuple):
+    """An event's fields as attributes: what may leave without leave, and what may not."""
+
+    structure: dict[str, Any]
+    content: dict[str, Any]
+
+
+def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:
+    """Return the payload's fields as attributes; `without` names fields (wire names) to leave out."""
+    domain = event.type.rsplit(".", 1)[0]
+    facts = Facts({}, {})
+    lists: dict[str, list[Leaf]] = {}
+    for leaf in leaves(event):
+        path, mark, value = leaf
+        top = path.split(".", 1)[0].removesuffix("[]")
+        if top in without or path.startswith("atifold.") or value is None:
+            continue
+        if "[]" in path:
+            lists.setdefault(path.split("[]", 1)[0], []).append(leaf)
+        elif value not in ({}, []):
+            target = facts.structure if mark is Mark.STRUCTURE else facts.content
+            target[f"{domain}.{_snake(path)}"] = value
+    for path, found in lists.items():
+        target = facts.structure if all(mark is Mark.STRUCTURE for _, mark, _ in found) else facts.content
+        target[f"{domain}.{_snake(path)}"] = _listed(event, path, found)
+    return facts
+
+
+def moment_of(event: Event[Any]) -> Moment:
+    """Return the event as a span event of its own name and time."""
+    structure, content = facts_of(event)
+    return Moment(event.type, event.meta.time_ns, structure, content)
+
+
+def _listed(event: Event[Any], path: str, found: list[Leaf]) -> Any:
+    if all(leaf_path == path + "[]" and isinstance(value, str) for leaf_path, _, value in found):
+        return tuple(value for _, _, value in found)
+    return to_json_text(_value_at(event, path.split(".")))
+
+
+def _value_at(event: Event[Any], keys: list[str]) -> Any:
+    wire = event.to_wire()["payload"]
+    for key in keys:
+        wire = wire.get(key) if isinstance(wire, dict) else None
+    return wire
+
+
+def _snake(path: str) -> str:
+    return _HUMP.sub("_", path).lower()
+
+
+def read_field(event: Event[Any], name: str) -> Any:
+    """Return a payload's field by its Python name, also of an event whose payload is untyped; None if absent."""
+    value = getattr(event.payload, name, None)
+    if value is None and hasattr(event.payload, "get"):
+        head, *tail = name.split("_")
+        return event.payload.get(head + "".join(map(str.capitalize, tail)))
+    return value

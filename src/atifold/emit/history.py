@@ -1,0 +1,147 @@
+"""Keep one conversation as messages in the conventions' shape, and write each message once.
+
+A request repeats the whole history; serialising it anew for every call would cost the square of
+the conversation. Each message is therefore written once, and a request is a join of those texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from atifold.jsontext import to_json
+
+JsonMessage = dict[str, Any]
+
+
+class Sent(NamedTuple):
+    """One request's history as JSON text: what it adds to the first `base` messages, and all of it.
+
+    `whole` is None where nobody wants it: it grows with the square of the conversation.
+    """
+
+    whole: str | None
+    added: str
+    base: int
+
+
+class History:
+    """The messages that an agent's requests have shown so far."""
+
+    def __init__(self) -> None:
+        """Start an empty conversation."""
+        self.messages: list[JsonMessage] = []
+        self._sources: list[object] = []
+        self._texts: list[bytes] = []
+
+    def send(self, sources: Sequence[Mapping[str, Any]], *, whole: bool) -> Sent:
+        """Take a request's messages; return them as JSON, and how many were there before.
+
+        A message that is the same object as before (the newest one apart, which may still have
+        been changed) is not written again.
+        """
+        known = len(self._sources)
+        base = None
+        for index, source in enumerate(sources):
+            if index < known - 1 and source is self._sources[index]:
+                continue
+            message = shaped(source)
+            text = to_json(message)
+            if index < known and text == self._texts[index]:
+                self._sources[index] = source
+                continue
+            if base is None:
+                base = index
+                self._cut(index)
+                known = index
+            self._sources.append(source)
+            self.messages.append(message)
+            self._texts.append(text)
+        if base is None:
+            base = len(sources)
+            self._cut(base)
+        return Sent(_joined(self._texts) if whole else None, _joined(self._texts[base:]), base)
+
+    def _cut(self, count: int) -> None:
+        del self._sources[count:], self.messages[count:], self._texts[count:]
+
+
+def _joined(texts: Iterable[bytes]) -> str:
+    return (b"[" + b",".join(texts) + b"]").decode()
+
+
+# ---- shapes --------------------------------------------------------------------------------------
+
+
+def shaped(source: Mapping[str, Any]) -> JsonMessage:
+    """Return a message in the conventions' shape: as it is, or from that of chat completions."""
+    if "parts" in source:
+        return source if isinstance(source, dict) else dict(source)
+    role = str(source.get("role", "user"))
+    if role == "tool":
+        part = response_part(source.get("tool_call_id"), source.get("content"))
+        return {"role": "tool", "parts": [part]}
+    parts = _content_parts(source.get("content"))
+    for call in calls_in(source.get("tool_calls")):
+        function = called(call)
+        parts.append(request_part(call.get("id"), function.get("name"), function.get("arguments")))
+    return {"role": role, "parts": parts}
+
+
+def calls_in(value: object) -> list[Mapping[str, Any]]:
+    """Return the calls of a list that should hold calls; what is no object is no call."""
+    return [call for call in value if isinstance(call, Mapping)] if isinstance(value, (list, tuple)) else []
+
+
+def called(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a call that has its name and arguments: `function` in chat completions, else all."""
+    function = call.get("function")
+    return function if isinstance(function, Mapping) else call
+
+
+def _content_parts(content: object) -> list[dict[str, Any]]:
+    if content is None or content == "":
+        return []
+    if isinstance(content, str):
+        return [text_part(content)]
+    parts = []
+    for entry in content if isinstance(content, (list, tuple)) else [content]:
+        if isinstance(entry, Mapping) and entry.get("type") in ("text", "input_text", "output_text"):
+            parts.append(text_part(str(entry.get("text", ""))))
+        else:
+            parts.append(dict(entry) if isinstance(entry, Mapping) else text_part(str(entry)))
+    return parts
+
+
+def from_history(entry: Mapping[str, Any]) -> JsonMessage:
+    """Return a message of `iteration_end.history` (role, content, toolCalls, toolCallId) in that shape."""
+    role = str(entry.get("role", "user"))
+    content = entry.get("content")
+    if role == "tool":
+        return {"role": "tool", "parts": [response_part(entry.get("toolCallId"), content)]}
+    parts = _content_parts(content)
+    for call in calls_in(entry.get("toolCalls")):
+        parts.append(request_part(call.get("id"), call.get("name"), call.get("args")))
+    return {"role": role, "parts": parts}
+
+
+def from_injection(role: str, text: str, call_id: str | None) -> JsonMessage:
+    """Return an input message that `context.injected` told of, in that shape."""
+    if role == "tool":
+        return {"role": "tool", "parts": [response_part(call_id, text)]}
+    return {"role": role, "parts": [text_part(text)] if text else []}
+
+
+def text_part(text: str) -> dict[str, Any]:
+    """Return the conventions' TextPart."""
+    return {"type": "text", "content": text}
+
+
+def request_part(call_id: object, name: object, arguments: object) -> dict[str, Any]:
+    """Return the conventions' ToolCallRequestPart."""
+    return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
+
+
+def response_part(call_id: object, response: object) -> dict[str, Any]:
+    """Return the conventions' ToolCallResponsePart."""
+    return {"type": "tool_call_response", "id": call_id, "response": response}

@@ -1,0 +1,362 @@
+"""Keep what is open, and open, close and seal spans by the rules that hold for all events.
+
+Closing has two phases: a span *ends* at its own end event's time, and is *sealed* (exported) when
+nothing can still belong to it. Sealed records are collected and written by the caller after the
+lock is released, since a user's exporter may be slow.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from opentelemetry import context as otel_context
+from opentelemetry import trace
+from opentelemetry.context import Context
+from opentelemetry.trace import SpanKind, TraceFlags
+
+from atifold import semconv
+from atifold.emit.messages import write_answer
+from atifold.emit.state import Chat, Leg, Owner, Path, RunState, Tool
+from atifold.emit.writer import Moment, Record, SpanWriter
+from atifold.events.envelope import Event, Meta
+
+STILL_OPEN = "still open when the events ended"
+NO_START = "the events before were not there"
+ABANDONED = "never ended"
+
+_MOST_WAITING = 256  # facts held for a span that may never come
+_NAMING = (semconv.OPERATION, semconv.AGENT_NAME, semconv.WORKFLOW_NAME)
+_IN_CONVERSATIONS = frozenset({"chat", "execute_tool", "invoke_agent", "invoke_workflow"})
+"""Operations whose spans have `gen_ai.conversation.id` by the conventions (semconv §2)."""
+_WORKFLOWS = frozenset({"Sequence", "Parallel", "Conditional", "Loop"})
+
+
+class Machine:
+    """The state behind an emitter; every method is called under the emitter's lock."""
+
+    def __init__(self, writer: SpanWriter, *, live: bool, hashed_session: bool) -> None:
+        """Take who writes spans; `live` says that the thread's current span may be a parent."""
+        self.writer = writer
+        self.live = live
+        self.hashed_session = hashed_session
+        self.counts: Counter[str] = Counter()
+        self.runs: dict[str, RunState] = {}
+        self.legs: dict[str, Leg] = {}  # by the id of the call that waits
+        self.to_seal = False  # something has ended that only time will seal
+        self.ready: list[Record] = []  # sealed, to be written without the lock
+        self.by_stage: dict[tuple[str, str], Record] = {}
+        self.waiting: dict[str, list[Moment]] = {}  # facts of tool calls that have not started, by call id
+        self.resuming: list[Moment] = []  # what was said of the next leg before it is recognised
+        self.resumed: dict[tuple[str, str], Tool] = {}  # waiting calls of a recognised leg, by its run and call id
+
+    # ---- runs and owners -------------------------------------------------------------------------
+
+    def run(self, meta: Meta) -> RunState:
+        """Return the run that an envelope names, opened with this event where it is new."""
+        run = self.runs.get(meta.run_id)
+        if run is not None:
+            run.last_ns = max(run.last_ns, meta.time_ns)
+            return run
+        run = self.runs[meta.run_id] = RunState(meta.run_id, meta.time_ns, meta.time_ns)
+        if meta.session_id:
+            run.identity[semconv.CONVERSATION] = self.conversation(meta.session_id)
+            run.session_id = meta.session_id
+        for name, value in (("principal", meta.principal), ("tenant", meta.tenant)):
+            if value is not None:
+                run.owner_identity[f"agentfootprint.{name}"] = value
+        return run
+
+    def find(self, event: Event[Any]) -> Owner | None:
+        """Return the open agent or composition that an event belongs to; None where none is open."""
+        run = self.runs.get(event.meta.run_id)
+        return None if run is None else run.owner(event.meta.subflow_path)
+
+    def owner(self, event: Event[Any]) -> Owner:
+        """Return who an event belongs to; what opened it may have been cut off, then it is opened now."""
+        run = self.run(event.meta)
+        owner = run.owner(event.meta.subflow_path)
+        if owner is not None and owner.record is not None:
+            return owner
+        kind, _, name = (event.meta.composition_path or ("",))[0].partition(":")
+        if kind == "Agent":
+            return self.open_agent(run, (), name, run.first_ns, cut=NO_START)
+        if kind in _WORKFLOWS:
+            return self.open_workflow(run, (), kind, name, run.first_ns, cut=NO_START)
+        if owner is None:
+            owner = Owner("none", (), "", None, run)
+            run.owners.append(owner)
+        return owner
+
+    def agent(self, event: Event[Any]) -> Owner:
+        """Return the agent whose turn an `agent.*` event belongs to."""
+        owner = self.owner(event)
+        path = base_path(event.meta.subflow_path)
+        if owner.kind == "agent" or len(path) <= len(owner.path):
+            return owner
+        return self.open_agent(owner.run, path, branch_name(path), event.meta.time_ns, cut=NO_START)
+
+    def open_agent(
+        self,
+        run: RunState,
+        path: Path,
+        name: str,
+        start_ns: int,
+        *,
+        cut: str | None = None,
+        parent: Record | Context | None = None,
+    ) -> Owner:
+        """Open the span of an agent's turn under `parent`, else under whoever encloses its branch."""
+        before = next((o for o in run.owners if o.path == path and o.kind == "agent"), None)
+        if before is not None:
+            self.close_owner(before, start_ns, incomplete=None if before.ended else ABANDONED)
+        first: dict[str, Any] = {semconv.OPERATION: "invoke_agent", semconv.AGENT_NAME: name}
+        return self._open_owner(
+            run, _Opening("agent", path, name, f"invoke_agent {name}", start_ns), first, cut, parent
+        )
+
+    def open_workflow(
+        self, run: RunState, path: Path, kind: str, name: str, start_ns: int, *, cut: str | None = None
+    ) -> Owner:
+        """Open the span of a composition under whoever encloses its branch."""
+        first = {
+            semconv.OPERATION: "invoke_workflow",
+            semconv.WORKFLOW_NAME: name,
+            "agentfootprint.composition.kind": kind,
+        }
+        return self._open_owner(run, _Opening("workflow", path, name, f"invoke_workflow {name}", start_ns), first, cut)
+
+    def open_resumed(self, run: RunState, paused: Owner, before: Record, link: trace.Link) -> Owner:
+        """Open the span that carries a paused one on, from the leg's first event."""
+        first = {name: before.attributes[name] for name in _NAMING if name in before.attributes}
+        kind: Literal["agent", "workflow"] = "agent" if paused.kind == "agent" else "workflow"
+        opening = _Opening(kind, paused.path, paused.name, before.name, run.first_ns)
+        return self._open_owner(run, opening, first, links=(link,))
+
+    def _open_owner(
+        self,
+        run: RunState,
+        opening: _Opening,
+        first: dict[str, Any],
+        cut: str | None = None,
+        parent: Record | Context | None = None,
+        links: tuple[trace.Link, ...] = (),
+    ) -> Owner:
+        if parent is None:
+            above = run.owner(opening.path)
+            parent = above.record if above is not None and above.record is not None else self.outside()
+        first[semconv.RUN_ID] = run.run_id
+        first.update(run.owner_identity)
+        key = (opening.kind, opening.path, opening.start_ns)
+        name = opening.span_name.strip()
+        record = self._start(run, name, SpanKind.INTERNAL, opening.start_ns, first, parent, key, links)
+        at = parent.at if isinstance(parent, Record) else trace.get_current_span(parent).get_span_context()
+        self.writer.tell(record, remote_parent=at.is_remote)
+        if cut is not None:
+            record.unfinished(cut)
+        owner = Owner(opening.kind, opening.path, opening.name, record, run)
+        run.owners.append(owner)
+        run.over = False
+        return owner
+
+    def outside(self) -> Context:
+        """Return the context that a run's outermost span starts in."""
+        return otel_context.get_current() if self.live else Context()
+
+    def _start(
+        self,
+        run: RunState,
+        name: str,
+        kind: SpanKind,
+        start_ns: int,
+        first: dict[str, Any],
+        parent: Record | Context,
+        key: tuple[object, ...],
+        links: tuple[trace.Link, ...] = (),
+    ) -> Record:
+        run.sequence += 1
+        first[semconv.SEQUENCE] = run.sequence
+        if run.identity and first[semconv.OPERATION] in _IN_CONVERSATIONS:
+            first.update(run.identity)
+        return self.writer.start(name, kind, start_ns, first, parent, (run.run_id, key), links)
+
+    def conversation(self, session_id: str) -> str:
+        """Return the conversation id of a session: as it is, or hashed where the user wants that."""
+        return hashlib.sha256(session_id.encode()).hexdigest() if self.hashed_session else session_id
+
+    # ---- model calls and tools -------------------------------------------------------------------
+
+    def open_call(
+        self, owner: Owner, name: str, kind: SpanKind, start_ns: int, first: dict[str, Any], key: tuple[object, ...]
+    ) -> Record:
+        """Start the span of something that an agent or composition does."""
+        parent = self.outside() if owner.record is None else owner.record
+        return self._start(owner.run, name, kind, start_ns, first, parent, key)
+
+    def seal_chat(self, owner: Owner, chat: Chat, *, at_ns: int | None = None, incomplete: str | None = None) -> None:
+        """Seal an inference: nothing can still belong to it."""
+        record = chat.record
+        if not chat.ended:
+            record.end_ns = at_ns
+            if incomplete:
+                record.unfinished(incomplete)
+        write_answer(self.writer, chat)
+        owner.chats.remove(chat)
+        self.by_stage.pop((owner.run.run_id, chat.stage_id), None)
+        self.ready.append(record)
+
+    def seal_tool(self, owner: Owner, tool: Tool, *, at_ns: int | None = None, incomplete: str | None = None) -> None:
+        """Seal a tool execution."""
+        if not tool.ended:
+            tool.record.end_ns = at_ns
+            if incomplete:
+                tool.record.unfinished(incomplete)
+        owner.tools.remove(tool)
+        self.by_stage.pop((owner.run.run_id, tool.stage_id), None)
+        self.ready.append(tool.record)
+
+    def seal_ended(self, owner: Owner, path: Path | None = None) -> None:
+        """Seal what has ended of an owner: its iteration is over, or the next one starts."""
+        for chat in list(owner.chats):
+            if chat.ended and (path is None or chat.path == path):
+                self.seal_chat(owner, chat)
+        for tool in list(owner.tools):
+            if tool.ended:
+                self.seal_tool(owner, tool)
+        if owner.held:
+            self.ready.extend(owner.held)
+            owner.held = []
+
+    def hold(self, owner: Owner, record: Record) -> None:
+        """Keep a span that has ended until its owner's next inference: facts of it may follow."""
+        owner.held.append(record)
+
+    # ---- closing ---------------------------------------------------------------------------------
+
+    def close_owner(
+        self,
+        owner: Owner,
+        end_ns: int,
+        *,
+        incomplete: str | None = None,
+        failure: tuple[str, str | None] | None = None,
+        paused: bool = False,
+    ) -> None:
+        """Seal an agent's turn or a composition, and before it all that is open below it.
+
+        `failure` fails what has not ended; `incomplete` says why something stays unfinished;
+        `paused` says that all of it goes on in another leg.
+        """
+        how = _Closing(end_ns, incomplete, failure, paused)
+        run = owner.run
+        for below in [o for o in run.owners if _encloses(owner, o)]:
+            self.close_owner(below, end_ns, incomplete=incomplete, failure=failure, paused=paused)
+        self._close_calls(owner, how)
+        if owner in run.owners:
+            run.owners.remove(owner)
+        record = owner.record
+        if record is None:
+            return
+        if not owner.ended:
+            record.end_ns = end_ns
+            _settle(record, how, ended=False)
+            if incomplete:
+                record.unfinished(incomplete)
+        self.by_stage.pop((run.run_id, owner.stage_id), None)
+        self.ready.append(record)
+
+    def _close_calls(self, owner: Owner, how: _Closing) -> None:
+        """Seal what an owner has open, and say of each why it did not end."""
+        reason = how.incomplete or (None if how.failure is not None or how.paused else ABANDONED)
+        for chat in list(owner.chats):
+            _settle(chat.record, how, ended=chat.ended)
+            self.seal_chat(owner, chat, at_ns=how.end_ns, incomplete=reason)
+        for tool in list(owner.tools):
+            _settle(tool.record, how, ended=tool.ended)
+            self.seal_tool(owner, tool, at_ns=how.end_ns, incomplete=reason)
+        self.ready.extend(owner.held)
+        owner.held = []
+
+    def close_run(self, run: RunState, end_ns: int, **how: Any) -> None:
+        """Seal everything that is open of a run, as `close_owner` does."""
+        while run.owners:
+            outermost = min(run.owners, key=lambda o: len(o.path))
+            self.close_owner(outermost, end_ns, **how)
+        run.over = True
+
+    def forget(self, run: RunState) -> None:
+        """Drop a run that nothing is open of."""
+        if not run.owners:
+            self.runs.pop(run.run_id, None)
+
+    # ---- facts -----------------------------------------------------------------------------------
+
+    def wait_for_tool(self, call_id: str, moment: Moment) -> None:
+        """Hold a fact that names a tool call which has not started."""
+        held = self.waiting.setdefault(call_id, [])
+        if sum(map(len, self.waiting.values())) < _MOST_WAITING:
+            held.append(moment)
+        else:
+            self.counts["facts_dropped"] += 1
+
+
+class _Opening(NamedTuple):
+    """Which agent or composition is opened."""
+
+    kind: Literal["agent", "workflow"]
+    path: Path
+    name: str
+    span_name: str
+    start_ns: int
+
+
+class _Closing(NamedTuple):
+    """How something is closed; see `Machine.close_owner`."""
+
+    end_ns: int
+    incomplete: str | None
+    failure: tuple[str, str | None] | None
+    paused: bool
+
+
+def _encloses(owner: Owner, other: Owner) -> bool:
+    """Tell whether an owner is the outer of two: by its branch, on the same one by who was opened first."""
+    if other is owner or other.path[: len(owner.path)] != owner.path:
+        return False
+    owners = owner.run.owners
+    return other.path != owner.path or owners.index(owner) < owners.index(other)
+
+
+def _settle(record: Record, how: _Closing, *, ended: bool) -> None:
+    if how.paused:
+        record.attributes[semconv.PAUSED] = True
+    elif how.failure is not None and not ended:
+        record.fail(*how.failure)
+
+
+def base_path(path: Path) -> Path:
+    """Return a branch without the parts that are stages of a runner, not runners (`final`, `sf-…`)."""
+    for index, part in enumerate(path):
+        if part == "final" or part.startswith("sf-"):
+            return path[:index]
+    return path
+
+
+def branch_name(path: Path) -> str:
+    """Return the name of the runner on a branch: its last part, without the sequence's `step-`."""
+    return path[-1].removeprefix("step-") if path else ""
+
+
+def remote_parent(meta: Meta) -> Context | None:
+    """Return the parent that an envelope names by trace and span id, None where it names none."""
+    try:
+        trace_id, span_id = int(meta.trace_id or "", 16), int(meta.span_id or "", 16)
+    except ValueError:
+        return None
+    at = trace.SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+    return trace.set_span_in_context(trace.NonRecordingSpan(at), Context()) if at.is_valid else None
+
+
+Handler = Callable[["Machine", Event[Any]], None]

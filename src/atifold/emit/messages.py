@@ -1,0 +1,143 @@
+"""Write what went into a model and what came out onto its span's record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from atifold import semconv
+from atifold.emit.history import History, JsonMessage, from_history, request_part, text_part
+from atifold.emit.state import Chat, Talk
+from atifold.emit.usage import usage_attributes
+from atifold.emit.writer import Record, SpanWriter
+from atifold.jsontext import to_json_text
+
+FINISH_REASONS: Final = {
+    "tool_use": "tool_call",
+    "tool_calls": "tool_call",
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "max_tokens": "length",
+}
+"""Providers' stop reasons to the conventions' words for messages; others are kept as they are."""
+
+
+def write_request(
+    writer: SpanWriter,
+    record: Record,
+    history: History,
+    *,
+    system: str | None,
+    messages: Sequence[Mapping[str, Any]] | None,
+    tools: Sequence[Mapping[str, Any]] | None,
+) -> None:
+    """Put a request's content on the record: the instructions, the history, the tools offered."""
+    if system:
+        record.content[semconv.SYSTEM_INSTRUCTIONS] = to_json_text([text_part(system)])
+    if tools:
+        record.content[semconv.TOOL_DEFINITIONS] = to_json_text([_definition(tool) for tool in tools])
+    if messages is None:
+        return
+    sent = history.send(messages, whole=writer.capture)
+    if sent.whole is not None:
+        record.content[semconv.INPUT_MESSAGES] = sent.whole
+    if sent.base or sent.whole is None:
+        record.door[semconv.INPUT_MESSAGES] = sent.added
+    if sent.base:
+        record.door[semconv.INPUT_BASE] = sent.base
+
+
+def _definition(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool's definition in the conventions' shape."""
+    function = tool.get("function")
+    described = function if isinstance(function, Mapping) else tool
+    fields = ("name", "description", "parameters")
+    return {"type": "function", **{name: described[name] for name in fields if described.get(name) is not None}}
+
+
+def request_messages(talk: Talk, count: int | None) -> list[JsonMessage] | None:
+    """Return the history that a request of `count` messages holds, as far as events told of it.
+
+    What is known comes from the last iteration's history (it has the calls), then from
+    `context.injected` by position, then from the turn's prompt. None where nothing is known.
+    """
+    told, talk.injected = talk.injected, {}
+    if count is None:
+        count = max(len(talk.known), max(told, default=-1) + 1, 1 if talk.prompt is not None else 0)
+    found: list[JsonMessage] = []
+    for index in range(count):
+        message = talk.known[index] if index < len(talk.known) else None
+        if message is None or (index in told and not _same(message, told[index])):
+            message = told.get(index)
+        if message is None and index == 0 and talk.prompt is not None:
+            message = {"role": "user", "parts": [text_part(talk.prompt)]}
+        if message is None:
+            break
+        found.append(message)
+    talk.known = found
+    return found or None
+
+
+def _same(known: JsonMessage, told: JsonMessage) -> bool:
+    """Tell whether an injected message is the known one; what it tells has no calls."""
+    return known["role"] == told["role"] and _said(known) == _said(told)
+
+
+def _said(message: JsonMessage) -> list[object]:
+    return [part.get("content", part.get("response")) for part in message["parts"] if part.get("type") != "tool_call"]
+
+
+def learn_history(talk: Talk, history: Sequence[Any]) -> None:
+    """Take over an iteration's whole message list.
+
+    The list only ever grows, so what is known is not compared again; a list that got shorter, or
+    whose last known message is another one, was rewritten and is taken over whole.
+    """
+    entries = [entry for entry in history if isinstance(entry, Mapping)]
+    known = len(talk.known)
+    if known > len(entries) or (known and not _same(talk.known[-1], from_history(entries[known - 1]))):
+        known = 0
+        talk.known = []
+    talk.known.extend(from_history(entry) for entry in entries[known:])
+
+
+def learn_calls(chat: Chat, messages: Sequence[JsonMessage]) -> None:
+    """Take the calls that the model asked for from what its iteration added to the history."""
+    for message in messages:
+        if message["role"] != "assistant":
+            continue
+        for part in message["parts"]:
+            if part.get("type") == "tool_call" and part.get("id"):
+                chat.asked[part["id"]] = (part["name"], part["arguments"])
+        return
+
+
+def write_answer(writer: SpanWriter, chat: Chat) -> None:
+    """Put what an inference produced on its record, now that all of it is known."""
+    attributes = chat.record.attributes
+    if chat.usage is not None:
+        attributes.update(usage_attributes(semconv.provider_of(chat.provider), chat.usage))
+    if chat.chunks:
+        attributes["agentfootprint.stream.chunks"] = chat.chunks
+    if not writer.wants_content or not chat.ended or chat.failed:
+        return
+    message = answer_message(chat)
+    chat.record.content[semconv.OUTPUT_MESSAGES] = to_json_text([message])
+
+
+def answer_message(chat: Chat) -> JsonMessage:
+    """Return the assistant message of an inference in the conventions' shape."""
+    parts = [_reasoning_part(block) for block in chat.reasoning]
+    if chat.text:
+        parts.append(text_part(chat.text))
+    parts.extend(request_part(call_id, name, arguments) for call_id, (name, arguments) in chat.asked.items())
+    message: JsonMessage = {"role": "assistant", "parts": parts}
+    if chat.finish is not None:
+        message["finish_reason"] = FINISH_REASONS.get(chat.finish, chat.finish)
+    return message
+
+
+def _reasoning_part(block: Mapping[str, Any]) -> dict[str, Any]:
+    part = {"type": "reasoning", "content": str(block.get("content") or "")}
+    signature = block.get("signature")
+    return part if signature is None else {**part, "signature": signature}

@@ -1,0 +1,146 @@
+"""Handle the events of agents' turns and of what they inject into a request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atifold import semconv
+from atifold.emit.facts import facts_of
+from atifold.emit.history import from_injection, text_part
+from atifold.emit.inference import calling_tool
+from atifold.emit.machine import Machine, branch_name
+from atifold.emit.messages import learn_calls, learn_history
+from atifold.emit.state import RunState
+from atifold.events.agent import AgentIterationEnd, AgentTurnEnd, AgentTurnStart
+from atifold.events.context import ContextInjected
+from atifold.events.envelope import Event
+from atifold.jsontext import to_json_text
+
+_TURN_TOTALS = frozenset(
+    {"turnIndex", "finalContent", "totalInputTokens", "totalOutputTokens", "durationMs", "iterationCount"}
+)
+
+
+def run_configured(machine: Machine, event: Event[Any]) -> None:
+    """Hold a run's configuration until its agent's span is there."""
+    run = machine.run(event.meta)
+    run.ends_with_disposition = True
+    structure, content = facts_of(event)
+    run.configured.update(structure)
+    run.configured_content.update(content)
+    name = structure.get("agentfootprint.agent.agent_id")
+    run.agent_name = str(name) if name else run.agent_name
+
+
+def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
+    """Open the agent's span: under its composition, under the tool that called it, or on its own."""
+    payload = event.payload
+    meta = event.meta
+    run = machine.run(meta)
+    run.over = False
+    path = meta.subflow_path
+    prompt = payload.user_prompt
+    parent, inferred = calling_tool(machine, meta, prompt) if run.owner(path) is None else (None, False)
+    owner = machine.open_agent(run, path, _name(run, event), meta.time_ns, parent=parent)
+    owner.stage_id = meta.runtime_stage_id
+    record = owner.record
+    if record is None:
+        return
+    if meta.runtime_stage_id:
+        machine.by_stage[run.run_id, meta.runtime_stage_id] = record
+    if inferred:
+        record.attributes[semconv.INFERRED] = ("parent: the prompt equals an argument of the tool call above",)
+    version = (payload.__pydantic_extra__ or {}).get("atifold.agentVersion")
+    if version is not None:
+        record.attributes[semconv.AGENT_VERSION] = version
+    if run.configured and not path:
+        record.attributes.update(run.configured)
+        record.content.update(run.configured_content)
+        run.configured, run.configured_content = {}, {}
+    if prompt is not None:
+        owner.talk(path).prompt = prompt
+        record.content[semconv.INPUT_MESSAGES] = to_json_text([{"role": "user", "parts": [text_part(prompt)]}])
+
+
+def _name(run: RunState, event: Event[Any]) -> str:
+    path = event.meta.subflow_path
+    if path:
+        return branch_name(path)
+    kind, _, name = (event.meta.composition_path or ("",))[0].partition(":")
+    return run.agent_name or (name if kind == "Agent" else "") or "agent"
+
+
+def turn_end(machine: Machine, event: Event[AgentTurnEnd]) -> None:
+    """End the agent's span.
+
+    A run that began with `run_configured` ends with `integrity.disposition`, which seals it; of any
+    other nothing follows, and it is sealed now.
+    """
+    payload = event.payload
+    owner = machine.agent(event)
+    record = owner.record
+    if record is None:
+        return
+    owner.ended = True
+    record.end_ns = max(record.start_ns, event.meta.time_ns)
+    structure, content = facts_of(event, without=_TURN_TOTALS)
+    record.attributes.update(structure)
+    record.content.update(content)
+    if payload.iteration_count is not None:
+        record.attributes["agentfootprint.agent.iteration_count"] = payload.iteration_count
+    if payload.final_content is not None and payload.refused is None:
+        parts = [text_part(payload.final_content)] if payload.final_content else []
+        record.content[semconv.OUTPUT_MESSAGES] = to_json_text([{"role": "assistant", "parts": parts}])
+    machine.seal_ended(owner)
+    owner.run.over = not owner.path
+    if owner.run.ends_with_disposition and not owner.path:
+        machine.to_seal = True
+    else:
+        machine.close_owner(owner, record.end_ns)
+        machine.forget(owner.run)
+
+
+def iteration_start(machine: Machine, event: Event[Any]) -> None:
+    """Make sure that the agent is known; the iteration itself is an attribute of its inference."""
+    machine.agent(event)
+
+
+def iteration_end(machine: Machine, event: Event[AgentIterationEnd]) -> None:
+    """Learn the calls that the model asked for, and seal what the iteration did."""
+    payload = event.payload
+    owner = machine.agent(event)
+    if isinstance(payload.history, list):
+        talk = owner.talk(owner.path)
+        learn_history(talk, payload.history)
+        chat = owner.chat(owner.path)
+        if chat is not None and chat.messages_count is not None:
+            learn_calls(chat, talk.known[chat.messages_count :])
+    machine.seal_ended(owner)
+
+
+def route_decided(machine: Machine, event: Event[Any]) -> None:
+    """Put the agent's next move on its newest inference."""
+    owner = machine.agent(event)
+    chat = owner.chat()
+    if chat is None:
+        machine.counts["facts_dropped"] += 1
+        return
+    structure, content = facts_of(event, without=frozenset({"turnIndex", "iterIndex"}))
+    chat.record.attributes.update(structure)
+    chat.record.content.update(content)
+
+
+def injected(machine: Machine, event: Event[ContextInjected]) -> None:
+    """Remember what a slot of the next request was filled with."""
+    payload = event.payload
+    if not machine.writer.wants_content:
+        return
+    owner = machine.owner(event)
+    text = payload.raw_content if payload.raw_content is not None else payload.content_summary
+    if text is None:
+        return
+    talk = owner.talk(event.meta.subflow_path[:-1])
+    if payload.slot == "system-prompt":
+        talk.system.append(text)
+    elif payload.slot == "messages" and payload.position is not None:
+        talk.injected[payload.position] = from_injection(payload.as_role or "user", text, payload.source_id)

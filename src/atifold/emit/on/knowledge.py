@@ -1,0 +1,100 @@
+"""Handle retrieval, memory and embeddings: spans of their own under the agent.
+
+Their domains have no typed payloads yet: fields are read by their wire names, and only the numbers
+and ids named here leave as structure.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opentelemetry.trace import SpanKind
+
+from atifold import semconv
+from atifold.emit.facts import read_field
+from atifold.emit.machine import Machine
+from atifold.emit.state import Owner
+from atifold.emit.writer import Moment, Record
+from atifold.events.envelope import Event
+from atifold.jsontext import to_json_text
+
+NS_PER_MS = 1_000_000
+
+
+def retrieved(machine: Machine, event: Event[Any]) -> None:
+    """Write a retrieval span; the event has no duration, so the span has none either."""
+    owner = machine.owner(event)
+    source = _source(event)
+    name = f"retrieval {source}" if source else "retrieval"
+    first: dict[str, Any] = {semconv.OPERATION: "retrieval"}
+    if source:
+        first["gen_ai.data_source.id"] = source
+    record = _start(machine, owner, event, name, event.meta.time_ns, first)
+    top_k = read_field(event, "k")
+    if isinstance(top_k, int):
+        record.attributes[semconv.RETRIEVAL_TOP_K] = top_k
+    for field in ("considered_count", "admitted_count", "rejected_count", "threshold"):
+        value = read_field(event, field)
+        if isinstance(value, (int, float)):
+            record.attributes[f"agentfootprint.memory.{field}"] = value
+    candidates = read_field(event, "candidates")
+    if isinstance(candidates, list) and machine.writer.wants_content:
+        record.content[semconv.RETRIEVAL_DOCUMENTS] = to_json_text(candidates)
+    record.end_ns = event.meta.time_ns
+    machine.hold(owner, record)
+
+
+def _source(event: Event[Any]) -> str | None:
+    """Return the id of the memory that a stage `sf-memory-read-<id>/…` reads."""
+    for part in event.meta.subflow_path:
+        if part.startswith("sf-memory-read-"):
+            return part.removeprefix("sf-memory-read-")
+    return None
+
+
+def attached(machine: Machine, event: Event[Any]) -> None:
+    """Note on its retrieval that a memory went into the context."""
+    owner = machine.find(event)
+    held = [r for r in owner.held if r.attributes.get(semconv.OPERATION) == "retrieval"] if owner is not None else []
+    if not held:
+        machine.counts["facts_dropped"] += 1
+        return
+    facts: dict[str, Any] = {}
+    for field in ("score", "rank"):
+        value = read_field(event, field)
+        if isinstance(value, (int, float)):
+            facts[f"agentfootprint.memory.{field}"] = value
+    summary = read_field(event, "content_summary")
+    content = {"agentfootprint.memory.content_summary": summary} if isinstance(summary, str) else {}
+    memory_id = read_field(event, "memory_id")
+    if isinstance(memory_id, str):
+        facts["agentfootprint.memory.memory_id"] = memory_id
+    held[-1].moments.append(Moment(event.type, event.meta.time_ns, facts, content))
+
+
+def embedded(machine: Machine, event: Event[Any]) -> None:
+    """Write an embeddings span from its end minus its duration."""
+    owner = machine.owner(event)
+    model = read_field(event, "model")
+    duration_ms = read_field(event, "duration_ms")
+    spent_ns = int(duration_ms * NS_PER_MS) if isinstance(duration_ms, (int, float)) else 0
+    provider = semconv.provider_of(str(read_field(event, "provider") or "custom")).name
+    first = {semconv.OPERATION: "embeddings", semconv.PROVIDER: provider}
+    if isinstance(model, str):
+        first[semconv.REQUEST_MODEL] = model
+    name = f"embeddings {model}" if isinstance(model, str) else "embeddings"
+    record = _start(machine, owner, event, name, event.meta.time_ns - spent_ns, first)
+    dimension, tokens = read_field(event, "dimension"), read_field(event, "tokens_spent")
+    if isinstance(dimension, int):
+        record.attributes[semconv.DIMENSIONS] = dimension
+    if isinstance(tokens, int):
+        record.attributes[semconv.USAGE_INPUT] = tokens
+    record.end_ns = event.meta.time_ns
+    machine.hold(owner, record)
+
+
+def _start(
+    machine: Machine, owner: Owner, event: Event[Any], name: str, start_ns: int, first: dict[str, Any]
+) -> Record:
+    key = (name, event.meta.runtime_stage_id, start_ns)
+    return machine.open_call(owner, name, SpanKind.CLIENT, start_ns, first, key)

@@ -1,0 +1,211 @@
+"""Handle cost, errors, refusals and the events that end a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atifold import semconv
+from atifold.emit.facts import facts_of, moment_of, read_field
+from atifold.emit.machine import ABANDONED, Machine
+from atifold.emit.state import Chat, Owner
+from atifold.emit.writer import Moment
+from atifold.events.cost import CostTick
+from atifold.events.envelope import Event
+
+PERMISSION_HALT = "permission_halt"
+DENIED = "deny"
+
+
+def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
+    """Put what an inference cost on its span; a tick without such an inference is its agent's spend."""
+    payload = event.payload
+    owner = machine.find(event)
+    if owner is None or owner.record is None:
+        _bare_cost(machine, event, payload)
+        return
+    chat = _priced_chat(owner, event.meta.runtime_stage_id)
+    if payload.cumulative is not None and payload.cumulative.estimated_usd is not None:
+        owner.record.attributes[semconv.COST_CUMULATIVE] = float(payload.cumulative.estimated_usd)
+    if payload.estimated_usd is None:
+        return
+    if chat is None:
+        key = "agentfootprint.cost.other_usd"
+        owner.record.attributes[key] = owner.record.attributes.get(key, 0.0) + float(payload.estimated_usd)
+    else:
+        _add_cost(chat, payload.estimated_usd)
+
+
+def _bare_cost(machine: Machine, event: Event[Any], payload: CostTick) -> None:
+    owner = machine.find(event)
+    chat = None if owner is None else _priced_chat(owner, event.meta.runtime_stage_id)
+    if chat is None or payload.estimated_usd is None:
+        machine.counts["facts_dropped"] += 1
+    else:
+        _add_cost(chat, payload.estimated_usd)
+
+
+def _priced_chat(owner: Owner, stage_id: str) -> Chat | None:
+    return next((chat for chat in owner.chats if stage_id and chat.stage_id == stage_id), None)
+
+
+def _add_cost(chat: Chat, usd: float) -> None:
+    chat.cost_usd = (chat.cost_usd or 0.0) + float(usd)
+    chat.record.attributes[semconv.COST_USD] = chat.cost_usd
+    chat.record.attributes[semconv.COST_SOURCE] = "local"
+
+
+# ---- the ends of runs ----------------------------------------------------------------------------
+
+
+def fatal(machine: Machine, event: Event[Any]) -> None:
+    """Close everything that is open of the run as failed: no other end event follows."""
+    kind = (getattr(event.payload, "model_extra", None) or {}).get("atifold.errorType") or semconv.OTHER_ERROR
+    _end_run(machine, event, str(kind), read_field(event, "error"))
+
+
+def fail_fast(machine: Machine, event: Event[Any]) -> None:
+    """Close everything that is open of the run as failed; no turn_end follows."""
+    kind = read_field(event, "error_kind") or semconv.OTHER_ERROR
+    _end_run(machine, event, str(kind), read_field(event, "error_message"))
+
+
+def halt(machine: Machine, event: Event[Any]) -> None:
+    """Close everything that is open of the run: a permission rule stopped it."""
+    _end_run(machine, event, PERMISSION_HALT, read_field(event, "reason"))
+
+
+def _end_run(machine: Machine, event: Event[Any], kind: str, text: object) -> None:
+    run = machine.runs.get(event.meta.run_id)
+    if run is None or not run.owners:
+        machine.owner(event)
+        run = machine.run(event.meta)
+    run.last_ns = max(run.last_ns, event.meta.time_ns)
+    structure, content = facts_of(event)
+    for owner in run.owners:
+        if owner.record is not None and len(owner.path) == min(len(o.path) for o in run.owners):
+            owner.record.attributes.update(structure)
+            owner.record.content.update(content)
+    failure = (kind, text if isinstance(text, str) else None)
+    machine.close_run(run, event.meta.time_ns, failure=failure)
+    machine.forget(run)
+
+
+def disposition(machine: Machine, event: Event[Any]) -> None:
+    """Seal the run: nothing follows. A turn that has not ended by now was abandoned."""
+    run = machine.runs.get(event.meta.run_id)
+    if run is None:
+        machine.counts["facts_dropped"] += 1
+        return
+    structure, content = facts_of(event)
+    for owner in run.owners:
+        if owner.record is not None and owner.kind == "agent" and not owner.path:
+            owner.record.attributes.update(structure)
+            owner.record.content.update(content)
+    machine.close_run(run, event.meta.time_ns, incomplete=None if _all_ended(run.owners) else ABANDONED)
+    machine.forget(run)
+
+
+def _all_ended(owners: list[Owner]) -> bool:
+    return all(owner.ended for owner in owners if owner.record is not None)
+
+
+# ---- facts ---------------------------------------------------------------------------------------
+
+
+def on_chat(machine: Machine, event: Event[Any]) -> None:
+    """Note a fact on the inference it names by its stage, else on the newest of its branch, else the next."""
+    owner = machine.find(event)
+    if owner is None:
+        machine.counts["facts_dropped"] += 1
+        return
+    chat = _priced_chat(owner, event.meta.runtime_stage_id) or owner.chat()
+    if chat is None:
+        owner.waiting.append(moment_of(event))
+    else:
+        chat.record.moments.append(moment_of(event))
+
+
+def on_next_chat(machine: Machine, event: Event[Any]) -> None:
+    """Note a fact on the inference that comes next."""
+    owner = machine.find(event)
+    if owner is None:
+        machine.counts["facts_dropped"] += 1
+    else:
+        owner.waiting.append(moment_of(event))
+
+
+def on_owner(machine: Machine, event: Event[Any]) -> None:
+    """Note a fact on the agent (or composition) it belongs to."""
+    owner = machine.find(event)
+    if owner is None or owner.record is None:
+        machine.counts["facts_dropped"] += 1
+    else:
+        owner.record.moments.append(moment_of(event))
+
+
+def owner_facts(machine: Machine, event: Event[Any]) -> None:
+    """Put a fact on the agent's attributes, and note when it happened."""
+    owner = machine.find(event)
+    if owner is None or owner.record is None:
+        machine.counts["facts_dropped"] += 1
+        return
+    structure, content = facts_of(event)
+    owner.record.attributes.update(structure)
+    owner.record.content.update(content)
+    owner.record.moments.append(Moment(event.type, event.meta.time_ns, {}, {}))
+
+
+def on_tool(machine: Machine, event: Event[Any]) -> None:
+    """Note a fact on the call it names, which may be yet to start; else on the agent."""
+    call_id = read_field(event, "tool_call_id")
+    moment = moment_of(event)
+    run = machine.runs.get(event.meta.run_id)
+    tool = run.tool(str(call_id)) if run is not None and call_id else None
+    if tool is not None:
+        tool.record.moments.append(moment)
+    elif call_id:
+        machine.wait_for_tool(str(call_id), moment)
+    else:
+        _on_open_tool(machine, event, moment)
+
+
+def _on_open_tool(machine: Machine, event: Event[Any], moment: Moment) -> None:
+    owner = machine.find(event)
+    running = [tool for tool in owner.tools if not tool.ended] if owner is not None else []
+    record = running[-1].record if running else owner.record if owner is not None else None
+    if record is None:
+        machine.counts["facts_dropped"] += 1
+    else:
+        record.moments.append(moment)
+
+
+def permission_check(machine: Machine, event: Event[Any]) -> None:
+    """Note a permission check on its call; what was denied is refused, not failed."""
+    on_tool(machine, event)
+    if read_field(event, "result") != DENIED:
+        return
+    run = machine.runs.get(event.meta.run_id)
+    call_id = read_field(event, "tool_call_id")
+    if run is None:
+        return
+    named = run.tool(str(call_id)) if call_id else None
+    running = [named] if named is not None else list(run.open_tools())
+    if len(running) == 1:
+        running[0].refused = True
+
+
+def score(machine: Machine, event: Event[Any]) -> None:
+    """Note an evaluation on what it evaluates: the run it names, else the only open one, else nothing."""
+    target = read_field(event, "target_ref")
+    named = machine.runs.get(str(target)) or machine.runs.get(event.meta.run_id)
+    candidates = [run for run in machine.runs.values() if run.owners]
+    session = event.meta.session_id
+    if session:
+        candidates = [run for run in candidates if run.session_id == session]
+    run = named if named is not None and named.owners else candidates[0] if len(candidates) == 1 else None
+    tool = None if run is None else run.tool(str(target))
+    record = tool.record if tool is not None else run.owners[0].record if run is not None and run.owners else None
+    if record is None:
+        machine.counts["facts_dropped"] += 1
+    else:
+        record.moments.append(moment_of(event))

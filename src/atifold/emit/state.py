@@ -1,0 +1,149 @@
+"""Hold what is open: runs, the agents and compositions in them, their model calls and tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from atifold.emit.history import History, JsonMessage
+from atifold.emit.writer import Moment, Record
+from atifold.events.stream import LLMUsage
+
+Path = tuple[str, ...]
+"""A runner's branch: the nested subflows that lead to it."""
+
+
+@dataclass(slots=True, eq=False)
+class Chat:
+    """One inference, until its span is sealed."""
+
+    record: Record
+    path: Path
+    stage_id: str
+    provider: str
+    messages_count: int | None
+    ended: bool = False
+    failed: bool = False
+    text: str | None = None
+    finish: str | None = None
+    reasoning: list[dict[str, Any]] = field(default_factory=list)
+    asked: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    usage: LLMUsage | None = None
+    chunks: int = 0
+    cost_usd: float | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Tool:
+    """One execution of a tool, until its span is sealed."""
+
+    record: Record
+    call_id: str
+    name: str
+    arguments: Any
+    stage_id: str = ""
+    ended: bool = False
+    refused: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Talk:
+    """What is known of one branch's conversation, and what its next request was filled with."""
+
+    history: History = field(default_factory=History)
+    known: list[JsonMessage] = field(default_factory=list)
+    injected: dict[int, JsonMessage] = field(default_factory=dict)
+    system: list[str] = field(default_factory=list)
+    prompt: str | None = None
+
+
+@dataclass(slots=True, eq=False)
+class Owner:
+    """An agent's turn or a composition, until its span is sealed.
+
+    `record` is None for the stand-in that holds the model calls of a run without an agent.
+    """
+
+    kind: Literal["agent", "workflow", "none"]
+    path: Path
+    name: str
+    record: Record | None
+    run: RunState
+    talks: dict[Path, Talk] = field(default_factory=dict)
+    chats: list[Chat] = field(default_factory=list)
+    tools: list[Tool] = field(default_factory=list)
+    held: list[Record] = field(default_factory=list)
+    waiting: list[Moment] = field(default_factory=list)
+    stage_id: str = ""
+    ended: bool = False
+
+    def talk(self, path: Path) -> Talk:
+        """Return the conversation of one branch; an agent's own is that of its path."""
+        found = self.talks.get(path)
+        if found is None:
+            found = self.talks[path] = Talk()
+        return found
+
+    def chat(self, path: Path | None = None) -> Chat | None:
+        """Return the newest unsealed inference, of one branch where a path is given."""
+        for chat in reversed(self.chats):
+            if path is None or chat.path == path:
+                return chat
+        return None
+
+
+@dataclass(slots=True, eq=False)
+class Leg:
+    """What a paused run leaves for the run that resumes it: what was open, owners outermost first."""
+
+    run_id: str
+    owners: list[Owner]
+    tools: dict[str, Tool]
+    told: list[Moment] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class RunState:
+    """One run id: everything of it that is open."""
+
+    run_id: str
+    first_ns: int
+    last_ns: int
+    owners: list[Owner] = field(default_factory=list)
+    configured: dict[str, Any] = field(default_factory=dict)
+    configured_content: dict[str, Any] = field(default_factory=dict)
+    agent_name: str | None = None
+    session_id: str | None = None
+    identity: dict[str, str] = field(default_factory=dict)
+    owner_identity: dict[str, str] = field(default_factory=dict)
+    sequence: int = 0
+    over: bool = False
+    ends_with_disposition: bool = False
+
+    def owner(self, path: Path) -> Owner | None:
+        """Return the open agent or composition whose path is the longest prefix of `path`."""
+        owners = self.owners
+        if len(owners) == 1 and not owners[0].path:
+            return owners[0]
+        best: Owner | None = None
+        for owner in owners:
+            size = len(owner.path)
+            if path[:size] == owner.path and (best is None or size >= len(best.path)):
+                best = owner
+        return best
+
+    def open_tools(self) -> Iterator[Tool]:
+        """Yield the tools that were started and have not ended."""
+        for owner in self.owners:
+            for tool in owner.tools:
+                if not tool.ended:
+                    yield tool
+
+    def tool(self, call_id: str) -> Tool | None:
+        """Return the newest unsealed execution of a call."""
+        for owner in reversed(self.owners):
+            for tool in reversed(owner.tools):
+                if tool.call_id == call_id:
+                    return tool
+        return None

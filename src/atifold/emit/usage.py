@@ -1,0 +1,47 @@
+"""Normalise token counts as the conventions count them, and keep the raw figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from atifold import semconv
+from atifold.events.stream import LLMUsage
+from atifold.semconv import Provider
+
+RAW = "agentfootprint.stream.usage."
+"""Prefix of the figures as the provider's adapter reported them."""
+
+
+def usage_attributes(provider: Provider, usage: LLMUsage) -> dict[str, Any]:
+    """Return the usage attributes of one inference; what was not reported is absent, never zero.
+
+    Input includes cache reads and writes, output includes reasoning (conventions, notes on
+    `gen_ai.usage.*`). Figures of `bus.run` are counted so already, and marked. More cached tokens
+    than input tokens prove that the cache is counted apart, whatever the provider's row says.
+    The figures as reported are kept where they are others.
+    """
+    reported, produced = usage.input, usage.output
+    cached = (usage.cache_read or 0) + (usage.cache_write or 0)
+    inclusive = bool(usage.__pydantic_extra__ and usage.__pydantic_extra__.get("atifold.inclusive"))
+    total_in, total_out = reported, produced
+    if not inclusive:
+        if reported is not None and (not provider.cache_in_input or cached > reported):
+            total_in = reported + cached
+        if produced is not None and usage.thinking and not provider.reasoning_in_output:
+            total_out = produced + usage.thinking
+    values = (total_in, total_out, usage.cache_read, usage.cache_write, usage.thinking)
+    figures = {name: value for name, value in zip(_NAMES, values, strict=True) if value is not None}
+    if total_in != reported or total_out != produced:
+        raw = usage.model_dump(exclude_none=True, include=_RAW_FIELDS)
+        figures.update((RAW + name, value) for name, value in raw.items())
+    return figures
+
+
+_NAMES = (
+    semconv.USAGE_INPUT,
+    semconv.USAGE_OUTPUT,
+    semconv.USAGE_CACHE_READ,
+    semconv.USAGE_CACHE_WRITE,
+    semconv.USAGE_REASONING,
+)
+_RAW_FIELDS = {"input", "output", "cache_read", "cache_write", "thinking"}
