@@ -1,0 +1,9 @@
+"""Collect spans into whole traces within bounds of bytes, and have each folded and written."""
+
+from __future__ import annotations
+
+from atifold.assemble.assembler import Assembler
+from atifold.assemble.folding import Folding
+from atifold.assemble.writing import Fold, Sink
+
+__all__ = ["Assembler", "Fold", "Folding", "Sink"]

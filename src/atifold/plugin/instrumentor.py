@@ -1,0 +1,31 @@
+"""Attach without code: what `opentelemetry-instrument` and a declarative configuration load.
+
+This module alone needs the package opentelemetry-instrumentation, which both of them bring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from opentelemetry.instrumentation.instrumentor import BaseInstrumentor  # type: ignore[attr-defined]  # untyped
+
+from atifold.plugin.attach import instrument, process_exporter
+
+
+class AtifInstrumentor(BaseInstrumentor):  # type: ignore[misc]
+    """Write trajectories of the global provider's spans, and make spans of the shared bus's events.
+
+    No processor is added where an AtifSpanExporter is at work already (`OTEL_TRACES_EXPORTER=…,atif`).
+    `OTEL_PYTHON_DISABLED_INSTRUMENTATIONS=atifold` turns it off.
+    """
+
+    def instrumentation_dependencies(self) -> Collection[str]:
+        """Return nothing: no other package is needed."""
+        return ()
+
+    def _instrument(self, **kwargs: Any) -> None:
+        instrument(processor=process_exporter() is None, **kwargs)
+
+    def _uninstrument(self, **kwargs: Any) -> None:
+        """Leave the provider as it is: the SDK takes no processor out again."""

@@ -1,0 +1,116 @@
+"""Make the assembler of a plugin from settings, and be its side door."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from opentelemetry import trace
+from opentelemetry.sdk.trace import ReadableSpan
+
+from atifold.assemble import Assembler, Folding
+from atifold.assemble.inbox import Ended, Started
+from atifold.plugin import doors
+from atifold.readable import context_of, span_id_of, span_of, trace_id_of
+from atifold.settings import Settings
+from atifold.sinks import DirectorySink
+from atifold.spans import Span
+
+
+class Source(Protocol):
+    """What holds spans back for a while before they come in: an emitter."""
+
+    def sweep(self, quiet_since_ns: int) -> bool:
+        """End what can be ended; return whether anything is left to end soon."""
+        ...
+
+    def flush(self) -> None:
+        """End everything."""
+        ...
+
+
+class Intake:
+    """Bring spans from the SDK and from the side door to one assembler (what both plugins share)."""
+
+    def __init__(self, directory: str | Path | None = None, **settings: object) -> None:
+        """Take the folder for documents and settings by name; what is not given is the environment's.
+
+        From then on it is among the process's side doors.
+        """
+        self.settings = Settings.from_env(dir=directory, **settings)
+        chosen = self.settings
+        self._assembler = Assembler(
+            Folding(chosen.group),
+            DirectorySink(chosen.dir.absolute()),  # a program may change its folder
+            grace_s=chosen.grace_s,
+            idle_s=chosen.idle_s,
+            retain_s=chosen.retain_s,
+            max_bytes=chosen.max_bytes,
+            max_trace_bytes=chosen.max_trace_bytes,
+            max_open_spans=chosen.max_open_spans,
+            by_conversation=chosen.group == "conversation",
+            read=self._read,
+        )
+        self._follow_sampler = chosen.follow_sampler
+        # takes a span of the SDK: as started where it is the live one, else as finished
+        self._put: Callable[[ReadableSpan], None] = self._put_sampled if self._follow_sampler else self._assembler.put
+        self._sources: list[Source] = []
+        doors.register(self)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return what happened so far: documents written, and each kind of loss or trouble."""
+        return self._assembler.counts
+
+    def feed_from(self, source: Source) -> None:
+        """Have `source` give up what it holds back whenever this is flushed or shut down."""
+        self._sources.append(source)
+
+    def flush(self, timeout_millis: int) -> bool:
+        """Write what is finished now; return whether all of it was written in time."""
+        for source in self._sources:
+            source.sweep(time.time_ns())
+        return self._assembler.flush(timeout_millis / 1000)
+
+    def close(self) -> None:
+        """Write everything, unfinished traces as incomplete, and stop."""
+        for source in self._sources:
+            source.flush()
+        doors.unregister(self)
+        self._assembler.shutdown()
+
+    def opened(
+        self,
+        trace_id: str,
+        span_id: str,
+        *,
+        parent_span_id: str | None = None,
+        remote_parent: bool = False,
+        sampled: bool = True,
+    ) -> None:
+        """Hear that a span was started (side door)."""
+        if sampled or not self._follow_sampler:
+            self._assembler.opened(trace_id, span_id, parent_span_id, remote_parent=remote_parent)
+
+    def closed(self, span: Callable[[], Span], *, sampled: bool = True) -> None:
+        """Take the whole record of a span, to be made when there is time (side door)."""
+        if sampled or not self._follow_sampler:
+            self._assembler.put(span)
+
+    def _put_sampled(self, span: ReadableSpan) -> None:
+        if context_of(span).trace_flags.sampled:
+            self._assembler.put(span)
+
+    def _read(self, span: ReadableSpan | Callable[[], Span]) -> Started | Ended | None:
+        if not isinstance(span, ReadableSpan):
+            return Ended(span(), remote_parent=False)
+        context, parent = context_of(span), span.parent
+        trace_id, span_id = trace_id_of(context), span_id_of(context)
+        remote = parent is not None and parent.is_remote
+        if isinstance(span, trace.Span):
+            return Started(trace_id, span_id, parent is None or remote)
+        if self._assembler.knows(trace_id, span_id):
+            return None  # the side door brought the whole record before
+        return Ended(span_of(span), remote)

@@ -1,0 +1,8 @@
+"""Write documents where they go: a folder with a file each, or JSON Lines."""
+
+from __future__ import annotations
+
+from atifold.sinks.directory import DirectorySink, file_stem
+from atifold.sinks.json_lines import JsonLinesSink
+
+__all__ = ["DirectorySink", "JsonLinesSink", "file_stem"]

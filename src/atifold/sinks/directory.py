@@ -1,0 +1,77 @@
+"""Write each document to a file of its own in one folder."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from atifold.atif import dumps
+from atifold.errors import OutputError
+
+if TYPE_CHECKING:
+    from atifold.fold import Document
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+_LONGEST = 120  # with suffixes and the temporary form well below the 255 bytes of common file systems
+
+
+def file_stem(name: str) -> str:
+    """Return `name` as a file name without suffix that every file system takes.
+
+    A name that has to be changed (separators, other signs, length, a leading dot) ends in eight hex
+    digits of its hash, so that two names never become one file.
+    """
+    safe = _UNSAFE.sub("_", name).lstrip(".")[:_LONGEST]
+    if safe == name and safe:
+        return safe
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{safe}-{digest}" if safe else digest
+
+
+class DirectorySink:
+    """Write `<name>.json` into a folder, which is created when the first document comes.
+
+    A file is replaced in one step: a reader sees the old document or the new one, never half of one.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        """Take the folder; nothing is touched before the first document."""
+        self.path = Path(path)
+
+    def write(self, document: Document) -> Path:
+        """Write the document and return its file; the same name again replaces the file.
+
+        Raises OutputError where the folder or the file cannot be written; nothing half-written and
+        no temporary file stays behind.
+        """
+        target = self._file(document.name)
+        temporary = target.with_name(f".{target.stem}.{os.getpid()}-{threading.get_ident()}.tmp")
+        data = dumps(document.trajectory)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data)
+            temporary.replace(target)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise OutputError(target, error.strerror or str(error)) from error
+        return target
+
+    def discard(self, name: str) -> None:
+        """Remove the file of a document that later spans made part of another one.
+
+        Raises OutputError where it cannot be removed; a file that is not there is no error.
+        """
+        target = self._file(name)
+        try:
+            target.unlink(missing_ok=True)
+        except OSError as error:
+            raise OutputError(target, error.strerror or str(error)) from error
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{file_stem(name)}.json"
