@@ -1,0 +1,121 @@
+"""Play recordings: events → bus → spans → exporters, and the whole records → trajectories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Literal
+
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
+
+from atifold import dialects, fold, semconv
+from atifold.bus import EventBus
+from atifold.emit import Emitter
+from atifold.errors import InputError
+from atifold.events.envelope import Event
+from atifold.recording import Recording, in_order
+from atifold.replay.ids import ReplayIds
+from atifold.spans import Span
+
+
+@dataclass
+class Replayed:
+    """What came of a replay.
+
+    `spans` are whole records, structure and content, in order of sealing. `counts` has what the
+    report says of the events: `events`, `repeated`, `events_unmapped`, `events_unreadable`, ….
+    """
+
+    spans: list[Span]
+    folded: fold.Folded
+    complaints: list[InputError] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    events: int = 0
+
+
+class _Kept:
+    """A side door that keeps every record."""
+
+    def __init__(self) -> None:
+        self.spans: list[Span] = []
+
+    def opened(self, trace_id: str, span_id: str, **_: object) -> None:
+        """Hear of a start; only ends matter here."""
+
+    def closed(self, span: Callable[[], Span], **_: object) -> None:
+        """Keep the record."""
+        self.spans.append(span())
+
+
+def replay(
+    paths: Sequence[str | Path],
+    *,
+    exporters: Sequence[SpanExporter] = (),
+    capture_content: bool = False,
+    group: Literal["trace", "conversation"] = "trace",
+    id_seed: str = "",
+    session_id: Literal["raw", "hashed"] = "raw",
+    stdin: BinaryIO | None = None,
+) -> Replayed:
+    """Play recordings as one stream of events, by time.
+
+    Spans keep the recorded times; their ids come from the run ids and `id_seed`. Exporters get them
+    as any pipeline would (the SDK's sampler and limits apply); content only with `capture_content`.
+    The trajectories come from the whole records. Exporters are shut down. A file that cannot be
+    read is a complaint, and costs the others nothing.
+    """
+    events, complaints, repeated = _read(paths, stdin)
+    kept = _Kept()
+    counts = _play(events, exporters, kept, capture_content=capture_content, id_seed=id_seed, session_id=session_id)
+    counts["repeated"] = repeated
+    folded = fold.fold(dialects.read(kept.spans), group=group)
+    return Replayed(kept.spans, folded, complaints, counts, len(events))
+
+
+def _read(paths: Sequence[str | Path], stdin: BinaryIO | None) -> tuple[list[Event], list[InputError], int]:
+    events: list[Event] = []
+    complaints: list[InputError] = []
+    repeated = 0
+    seen: set[bytes] = set()
+    for path in paths:
+        recording = Recording(path, stdin=stdin, seen=seen)
+        try:
+            events.extend(recording)
+        except InputError as error:
+            complaints.append(error)
+        complaints.extend(recording.complaints)
+        repeated += recording.repeated
+    return in_order(events), complaints, repeated
+
+
+def _play(
+    events: list[Event],
+    exporters: Sequence[SpanExporter],
+    kept: _Kept,
+    *,
+    capture_content: bool,
+    id_seed: str,
+    session_id: Literal["raw", "hashed"],
+) -> dict[str, int]:
+    ids = ReplayIds(id_seed)
+    provider = TracerProvider(id_generator=ids, shutdown_on_exit=False)
+    for exporter in exporters:
+        provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=max(2048, len(events) + 1)))
+    tracer = provider.get_tracer(semconv.SCOPE, schema_url=semconv.SCHEMA_URL, attributes=semconv.SCOPE_ATTRIBUTES)
+    bus = EventBus()
+    emitter = Emitter(
+        tracer,
+        side_doors=(kept,),
+        capture_content=capture_content,
+        session_id=session_id,
+        live=False,
+        ids=ids.tell,
+    )
+    emitter.attach(bus)
+    for event in events:
+        bus.emit(event)
+    emitter.flush()
+    provider.shutdown()
+    return dict(emitter.counts)

@@ -1,0 +1,185 @@
+"""`atifold replay`: spans to a file and a backend, documents, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SECRET = "the-word-of-the-user"
+STAGES = {
+    "agent.turn_start": "seed#0",
+    "stream.llm_start": "call-llm#18",
+    "stream.llm_end": "call-llm#18",
+    "agent.turn_end": "final#23",
+}
+START_MS = 1_767_225_600_000
+
+
+def event(kind: str, offset: int, payload: dict[str, Any], run_id: str = "run-1") -> str:
+    """Return one line of a recording."""
+    meta = {"wallClockMs": START_MS + offset, "runOffsetMs": offset, "runId": run_id}
+    meta |= {"runtimeStageId": STAGES.get(kind, "other#19"), "subflowPath": [], "compositionPath": ["Agent:echo"]}
+    return json.dumps({"type": f"agentfootprint.{kind}", "payload": payload, "meta": meta})
+
+
+def recording(run_id: str = "run-1") -> list[str]:
+    """Return the lines of one turn with one model call."""
+    return [
+        event("agent.turn_start", 0, {"turnIndex": 0, "userPrompt": SECRET}, run_id),
+        event("stream.llm_start", 1, {"iteration": 1, "provider": "mock", "model": "mock-large"}, run_id),
+        event(
+            "stream.llm_end",
+            9,
+            {
+                "iteration": 1,
+                "content": "pong",
+                "toolCallCount": 0,
+                "usage": {"input": 3, "output": 2},
+                "stopReason": "stop",
+                "durationMs": 8,
+            },
+            run_id,
+        ),
+        event("agent.turn_end", 10, {"turnIndex": 0, "finalContent": "pong", "iterationCount": 1}, run_id),
+    ]
+
+
+@pytest.fixture
+def rec(tmp_path: Path) -> Path:
+    """Return a recording in the folder where commands run."""
+    path = tmp_path / "rec.jsonl"
+    path.write_text("\n".join(recording()), encoding="utf-8")
+    return path
+
+
+def test_documents_are_json_lines_on_stdout_unless_spans_are_asked_for(run: Any, rec: Path) -> None:
+    """With --spans alone stdout stays empty, and it is said that documents were not written."""
+    result = run("replay", rec)
+    (document,) = map(json.loads, result.stdout.splitlines())
+    assert [step["message"] for step in document["steps"]] == [SECRET, "pong"]
+    assert result.stderr.startswith("4 events, 2 spans -> 1 trajectory in stdout")
+    result = run("replay", rec, "--spans", "s.jsonl")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "none written (-o DIR writes them)" in result.stderr
+
+
+def test_spans_hold_content_only_on_demand(run: Any, rec: Path, tmp_path: Path) -> None:
+    """The trajectory has the words either way."""
+    for flags, expected in (((), False), (("--capture-content",), True)):
+        assert run("replay", rec, "--spans", "s.jsonl", "-o", "out", *flags).exit_code == 0
+        assert (SECRET in (tmp_path / "s.jsonl").read_text(encoding="utf-8")) is expected
+        (document,) = (tmp_path / "out").iterdir()
+        assert SECRET in document.read_text(encoding="utf-8")
+
+
+def test_captured_spans_fold_to_the_same_documents(run: Any, rec: Path, tmp_path: Path) -> None:
+    """From the recording or from its spans: the same names and bytes."""
+    run("replay", rec, "--spans", "s.jsonl", "--capture-content", "-o", "one")
+    assert run("fold", "s.jsonl", "-o", "two").exit_code == 0
+    one, two = ({p.name: p.read_bytes() for p in (tmp_path / name).iterdir()} for name in ("one", "two"))
+    assert one == two
+    assert len(one) == 1
+
+
+def test_a_seed_gives_other_ids_to_the_same_runs(run: Any, rec: Path) -> None:
+    """Without one, and with the same one, the bytes are the same."""
+    plain, seeded = run("replay", rec).stdout, run("replay", rec, "--id-seed", "other").stdout
+    assert plain == run("replay", rec, "--id-seed", "").stdout
+    assert seeded == run("replay", rec, "--id-seed", "other").stdout
+    assert plain != seeded
+
+
+def test_stdin_and_files_are_one_set(run: Any, rec: Path) -> None:
+    """Two runs from two places are two documents."""
+    result = run("replay", rec, "-", stdin="\n".join(recording("run-2")).encode())
+    assert result.exit_code == 0
+    assert len(result.stdout.splitlines()) == 2
+
+
+def test_a_bad_line_costs_only_itself(run: Any, rec: Path) -> None:
+    """It is named with its number; exit 1."""
+    lines = recording()
+    rec.write_text("\n".join([lines[0], "{oops", *lines[1:]]), encoding="utf-8")
+    result = run("replay", "rec.jsonl")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("atifold: rec.jsonl:2: ")
+    assert len(result.stdout.splitlines()) == 1
+
+
+def test_unknown_events_and_fields_are_no_error(run: Any, rec: Path, tmp_path: Path) -> None:
+    """A newer producer's events are kept and counted in the report; exit 0."""
+    lines = [*recording(), event("future.thing", 5, {"x": 1})]
+    lines[0] = lines[0].replace('"turnIndex"', '"newField": 7, "turnIndex"')
+    rec.write_text("\n".join(lines), encoding="utf-8")
+    result = run("replay", rec, "--report", "r.json")
+    assert (result.exit_code, len(result.stdout.splitlines())) == (0, 1)
+    report = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert report["refused"] == []
+    assert any(count for count in report["events"].values())
+
+
+@pytest.mark.parametrize("name", ["missing.jsonl", "."])
+def test_nothing_readable_is_exit_code_3(run: Any, name: str) -> None:
+    """One line says which file and why."""
+    result = run("replay", name)
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert result.stderr.startswith(f"atifold: {name}: cannot be read")
+
+
+def test_a_recording_without_a_step_is_no_error(run: Any, rec: Path) -> None:
+    """A prefix that ends before the first step writes no document, says so, and exits 0."""
+    rec.write_text(event("agent.run_configured", 0, {"agentId": "echo"}), encoding="utf-8")
+    result = run("replay", rec)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "no trajectory" in result.stderr
+
+
+def test_a_span_file_that_cannot_be_opened_costs_no_document(run: Any, rec: Path, tmp_path: Path) -> None:
+    """The documents are written; exit 1."""
+    (tmp_path / "taken").mkdir()
+    result = run("replay", rec, "--spans", "taken", "-o", "out")
+    assert result.exit_code == 1
+    assert "atifold: taken: cannot be written: Is a directory" in result.stderr
+    assert len(list((tmp_path / "out").iterdir())) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_a_full_disk_is_one_line(program: Any, rec: Path) -> None:
+    """The SDK's thread writes the spans: no traceback of it may show; nothing was written: exit 3."""
+    done = program("replay", rec, "--spans", "/dev/full")
+    assert done.returncode == 3
+    first, *others = done.stderr.decode().splitlines()
+    assert first == "atifold: /dev/full: cannot be written: No space left on device"
+    assert b"Traceback" not in done.stderr
+    assert others
+
+
+def test_a_backend_that_is_away_costs_no_document(
+    run: Any, rec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line names the backend; documents and span file are there; exit 1."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    result = run("replay", rec, "--otlp", url, "--spans", "s.jsonl", "-o", "out")
+    assert result.exit_code == 1
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("atifold:")]
+    assert line.startswith(f"atifold: {url}: cannot be written: 2 spans were not taken (")
+    assert len(list((tmp_path / "out").iterdir())) == 1
+    assert (tmp_path / "s.jsonl").stat().st_size
+
+
+@pytest.mark.parametrize(("url", "protocol"), [("localhost:4318", ""), ("http://localhost:4318", "http/xml")])
+def test_a_backend_that_nobody_can_speak_to_is_wrong_usage(
+    run: Any, rec: Path, monkeypatch: pytest.MonkeyPatch, url: str, protocol: str
+) -> None:
+    """Said before anything is read; exit 2."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", protocol)
+    result = run("replay", rec, "--otlp", url)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert url in result.stderr
