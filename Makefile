@@ -4,6 +4,7 @@
 #   make test         the quick suite; ARGS="-k words" for a part of it
 #   make lint types layers      style, types, direction of imports
 #   make schemas      write schemas/ anew from the models
+#   make readme       write README.md's tables and outputs anew
 #   make bench        what emission costs, as a ratio to a plain SDK
 #   make coverage     the quick suite, with what it does not reach
 #   make integration  a real OTLP server on loopback
@@ -27,7 +28,7 @@ ARGS ?=
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format types layers schemas bench bench-smoke coverage integration slow reference pythons lowest package ci clean
+.PHONY: demo test lint format types layers schemas readme bench bench-smoke coverage integration slow reference pythons lowest package ci clean
 
 demo: $(VENV)/ready
 	@$(VENV)/bin/atifold demo
@@ -52,6 +53,9 @@ layers: $(VENV)/ready-dev
 
 schemas: $(VENV)/ready
 	$(PYTHON) -m atifold.atif.schemas schemas/atif
+
+readme: $(VENV)/ready
+	$(PYTHON) scripts/write_readme.py
 
 bench: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py $(ARGS)

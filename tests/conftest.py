@@ -10,6 +10,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Take `--write-golden`, which writes the documents of tests/golden anew."""
+    parser.addoption("--write-golden", action="store_true", help="write the documents of tests/golden anew")
+
+
 def pytest_configure() -> None:
     """Take the caller's OpenTelemetry and atifold settings out of the tests' environment."""
     for name in [n for n in os.environ if n.startswith(("OTEL_", "ATIFOLD_"))]:
@@ -29,3 +34,9 @@ def shared() -> Path:
 def recordings(shared: Path) -> list[Path]:
     """Return the recordings of events, JSON Lines, in the order of their names."""
     return sorted((shared / "recordings").glob("*.jsonl"))
+
+
+@pytest.fixture
+def write_golden(request: pytest.FixtureRequest) -> bool:
+    """Return whether golden documents are to be written anew."""
+    return bool(request.config.getoption("--write-golden"))

@@ -13,6 +13,12 @@ import pytest
 SOURCE = Path(__file__).resolve().parent.parent / "src" / "atifold"
 CORE = (
     "errors",
+    "filename",
+    "jsontext",
+    "jsonfiles",
+    "kinds",
+    "process",
+    "times",
     "settings",
     "semconv",
     "spans",

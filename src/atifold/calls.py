@@ -27,6 +27,9 @@ class Missing(Enum):
 
 MISSING: Final = Missing.MISSING
 
+PLACEHOLDERS: Final = frozenset({"", "<not serializable>", "<not specified>", "non-serializable result"})
+"""Texts that writers of traces put where they lost a value, in lower case."""
+
 
 # ---- messages ------------------------------------------------------------------------------------
 
@@ -187,6 +190,7 @@ class ModelCall(Call):
     content was not captured. `input_base` counts messages of the same owner's history that precede
     `input` and are not repeated in it (0: `input` is the whole history).
     `output` is what the model produced (one entry a choice or message); None where not captured.
+    `content_unread` says that the span seems to hold content under names that no dialect reads.
     `system` is the text of the system instructions given apart from the history.
     `tools` are the definitions offered, as the trace has them.
     `agent_name` is the agent that the span itself names.
@@ -197,6 +201,7 @@ class ModelCall(Call):
     input: tuple[Message, ...] | None = None
     input_base: int = 0
     output: tuple[Message, ...] | None = None
+    content_unread: bool = False
     system: str | None = None
     tools: tuple[Any, ...] | None = None
     usage: Usage | None = None
@@ -250,6 +255,23 @@ class AgentCall(Call):
     tools: tuple[Any, ...] | None = None
     usage: Usage | None = None
     cost_usd: float | None = None
+
+
+def depths(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, int]:
+    """Return how many calls enclose each call; a ring of parents ends where it closes."""
+    found: dict[SpanKey, int] = {}
+    for key in calls:
+        path: list[SpanKey] = []
+        seen: set[SpanKey] = set()
+        at: SpanKey | None = key
+        while at is not None and at in calls and at not in found and at not in seen:
+            path.append(at)
+            seen.add(at)
+            at = calls[at].parent
+        depth = found[at] + 1 if at is not None and at in found else 0
+        for offset, step in enumerate(reversed(path)):
+            found[step] = depth + offset
+    return found
 
 
 @dataclass(frozen=True, slots=True)

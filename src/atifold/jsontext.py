@@ -18,7 +18,7 @@ _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 def scrub(text: str) -> str:
     """Return the text with each unpaired surrogate as U+FFFD, as UTF-8 cannot hold it."""
-    return _SURROGATE.sub("\ufffd", text)
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def to_json(value: Any) -> bytes:
@@ -27,6 +27,15 @@ def to_json(value: Any) -> bytes:
         return orjson.dumps(value, default=str)
     except (TypeError, RecursionError):
         return json.dumps(_plain(value, set()), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def sorted_json(value: Any) -> bytes:
+    """Return compact JSON with the keys of objects in order: equal values give equal bytes."""
+    try:
+        return orjson.dumps(value, default=str, option=orjson.OPT_SORT_KEYS)
+    except (TypeError, RecursionError):
+        plain = _plain(value, set())
+        return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), allow_nan=False, sort_keys=True).encode()
 
 
 def to_json_text(value: Any) -> str:
@@ -40,6 +49,25 @@ def from_json(data: str | bytes) -> Any:
         return orjson.loads(data)
     except ValueError:
         return _slowly(data)
+
+
+def parsed(text: str) -> Any:
+    """Return the parsed value, None for what is not JSON."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return None
+
+
+def fault(error: ValueError, *, lines: bool = True) -> str:
+    """Return why a text is not JSON, in words: the parser's reason, the line (unless `lines` is False), the column."""
+    match error:
+        case json.JSONDecodeError(msg=reason, lineno=line, colno=column):
+            return f"{reason}: line {line} column {column}" if lines else f"{reason}: column {column}"
+        case UnicodeDecodeError():
+            return "bytes that are not UTF-8"
+        case _:
+            return " ".join(str(error).split())
 
 
 def _slowly(data: str | bytes) -> Any:

@@ -6,18 +6,19 @@ Recognised by content: JSON Lines of events (also the NDJSON of a file sink), th
 
 from __future__ import annotations
 
-import gzip
-from collections import Counter
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from atifold.errors import InputError
 from atifold.events.envelope import Event, NotAnEventError, parse
-from atifold.jsontext import from_json, to_json
+from atifold.jsonfiles import BOM, Document, documents, unpacked
+from atifold.jsontext import sorted_json
+from atifold.kinds import is_list, is_object
 
 WANTED = "wanted a recording: events as JSON Lines, or a recorder's JSON"
-_GZIP = b"\x1f\x8b"
+_WANTED_LINE = "wanted one event a line"
 _RANKS = {
     "agent.run_configured": 0,
     "composition.enter": 1,
@@ -40,6 +41,8 @@ _RANKS = {
 }
 """Start before end: the order of events that one stage emits in one millisecond."""
 
+_TOOL_START, _TOOL_END = "agentfootprint.stream.tool_start", "agentfootprint.stream.tool_end"
+_OF_AN_EARLIER_START = 12  # the end of a call that started before comes before the starts of others
 _BETWEEN = 14  # of every other event: inside the bracket of a tool, after that of a model call
 _FIRST, _LAST = -1, 1 << 60
 
@@ -67,70 +70,74 @@ class Recording:
         """Yield the events; raises InputError where the file cannot be read or holds no recording."""
         self.complaints, self.repeated = [], 0
         data = self._data()
-        whole = self._whole(data)
         seen = set() if self._seen is None else self._seen
-        yield from self._lines(data, seen) if whole is None else self._list(whole, seen)
+        last_ns = 0
+        for found in documents(data, _is_event):
+            for event in self._whole(found, seen) if found.line is None else self._line(found, seen):
+                if not event.meta.time_ns:
+                    event.meta.time_ns = last_ns  # an event without a clock stands where the file has it
+                last_ns = event.meta.time_ns
+                yield event
 
     def _data(self) -> bytes:
+        """Return the file's text; of a damaged gzip stream the whole lines before the damage, if there are any."""
         try:
             data = self._stdin.read() if self.path == "-" and self._stdin is not None else Path(self.path).read_bytes()
-            return gzip.decompress(data) if data.startswith(_GZIP) else data
-        except (OSError, EOFError) as error:
-            raise InputError(self.path, _reason(error), "wanted a readable file") from error
-
-    def _whole(self, data: bytes) -> list[Any] | None:
-        """Return the events of a recorder's JSON document; None where the file is JSON Lines."""
+        except OSError as error:
+            why = error.strerror or type(error).__name__
+            raise InputError(self.path, f"cannot be read: {why}", "wanted a readable file") from error
+        data, complaint = unpacked(data, self.path)
+        data = data.removeprefix(BOM)
+        if complaint is not None and not data.strip():
+            raise complaint
         if not data.strip():
             raise InputError(self.path, "found an empty file", WANTED)
-        first = data.lstrip().split(b"\n", 1)[0]
-        try:
-            if isinstance(from_json(first), dict) and b'"events"' not in first:
-                return None
-        except ValueError:
-            pass
-        try:
-            value = from_json(data)
-        except ValueError:
-            return None
-        recording = value.get("recording", value) if isinstance(value, dict) else value
-        events = recording.get("events") if isinstance(recording, dict) else recording
-        if isinstance(events, list):
-            return events
-        if isinstance(value, dict) and "type" in value:
-            return [value]
-        raise InputError(self.path, "found JSON that holds no events", WANTED)
+        self.complaints += [complaint] if complaint else []
+        return data
 
-    def _list(self, values: list[Any], seen: set[bytes]) -> Iterator[Event]:
-        for number, value in enumerate(values, 1):
-            if self._repeats(to_json(value), seen):
+    def _whole(self, found: Document, seen: set[bytes]) -> Iterator[Event]:
+        """Yield the events of a recorder's document, or the one event that the file is."""
+        if found.error is not None:
+            raise InputError(self.path, "found no JSON", WANTED)
+        value = found.value
+        inner = value.get("recording", value) if is_object(value) else value
+        events = inner.get("events") if is_object(inner) else inner
+        if not is_list(events):
+            if not _is_event(value):
+                raise InputError(self.path, "found JSON that holds no events", WANTED)
+            events = [value]
+        for number, event in enumerate(events, 1):
+            if self._repeats(event, seen):
                 continue
             try:
-                yield parse(value)
+                yield parse(event)
             except NotAnEventError as error:
                 self.complaints.append(InputError(self.path, f"event {number}: {error.found}", error.wanted))
 
-    def _repeats(self, text: bytes, seen: set[bytes]) -> bool:
-        if text in seen:
+    def _line(self, found: Document, seen: set[bytes]) -> Iterator[Event]:
+        """Yield the event of one line, if it is one that has not come before."""
+        if found.error is not None:
+            self.complaints.append(InputError(self.path, "found no JSON", _WANTED_LINE, line=found.line))
+            return
+        if self._repeats(found.value, seen):
+            return
+        try:
+            yield parse(found.value)
+        except NotAnEventError as error:
+            self.complaints.append(InputError(self.path, error.found, error.wanted, line=found.line))
+
+    def _repeats(self, event: Any, seen: set[bytes]) -> bool:
+        """Tell whether an event came before, however its JSON was spaced; a digest of each is kept."""
+        digest = hashlib.blake2b(sorted_json(event), digest_size=16).digest()
+        if digest in seen:
             self.repeated += 1
             return True
-        seen.add(text)
+        seen.add(digest)
         return False
 
-    def _lines(self, data: bytes, seen: set[bytes]) -> Iterator[Event]:
-        for number, line in enumerate(data.split(b"\n"), 1):
-            text = line.strip()
-            if not text or self._repeats(text, seen):
-                continue
-            try:
-                yield parse(from_json(text))
-            except NotAnEventError as error:
-                self.complaints.append(InputError(self.path, error.found, error.wanted, line=number))
-            except ValueError:
-                self.complaints.append(InputError(self.path, "found no JSON", "wanted one event a line", line=number))
 
-
-def _reason(error: OSError | EOFError) -> str:
-    return f"cannot be read: {getattr(error, 'strerror', None) or error}"
+def _is_event(value: Any) -> bool:
+    return is_object(value) and "type" in value
 
 
 def in_order(events: list[Event]) -> list[Event]:
@@ -140,10 +147,11 @@ def in_order(events: list[Event]) -> list[Event]:
     stage, start before end) restores it. Consumers' events (`pause.resume`) have no stage index: a
     resume comes first, others after the stages; `integrity.disposition` is a run's last.
     """
-    return sorted(events, key=_place)
+    begun = {_call(event) for event in events if event.type == _TOOL_START}
+    return sorted(events, key=lambda event: _place(event, begun))
 
 
-def _place(event: Event) -> tuple[int, int, int]:
+def _place(event: Event, begun: set[tuple[object, ...]]) -> tuple[int, int, int]:
     name = event.type.removeprefix("agentfootprint.")
     if name == "integrity.disposition":
         return event.meta.time_ns, _LAST, 0
@@ -151,14 +159,11 @@ def _place(event: Event) -> tuple[int, int, int]:
         return event.meta.time_ns, _FIRST, 0
     index = event.meta.runtime_stage_id.rpartition("#")[2]
     stage = int(index) if index.isdecimal() else _LAST - 1
+    if event.type == _TOOL_END and _call(event) not in begun:
+        return event.meta.time_ns, stage, _OF_AN_EARLIER_START
     return event.meta.time_ns, stage, _RANKS.get(name, _BETWEEN)
 
 
-def tally(events: list[Event]) -> dict[str, int]:
-    """Return how many events are not in the catalogue, and how many payloads could not be read."""
-    counts: Counter[str] = Counter()
-    for event in events:
-        reason = getattr(event.payload, "reason", None)
-        if reason is not None:
-            counts[str(reason)] += 1
-    return dict(counts)
+def _call(event: Event) -> tuple[object, ...]:
+    """Return what a tool's start and end in one millisecond have in common."""
+    return event.meta.time_ns, event.meta.run_id, getattr(event.payload, "tool_call_id", None)

@@ -19,7 +19,6 @@ SCOPE_ATTRIBUTES: Final = {"atifold.semconv.commit": PINNED_COMMIT}
 # ---- names of the conventions --------------------------------------------------------------------
 
 AGENT_NAME: Final = "gen_ai.agent.name"
-COMPACTED: Final = "gen_ai.conversation.compacted"
 CONVERSATION: Final = "gen_ai.conversation.id"
 DIMENSIONS: Final = "gen_ai.embeddings.dimension.count"
 ERROR_TYPE: Final = "error.type"
@@ -35,14 +34,12 @@ RESPONSE_ID: Final = "gen_ai.response.id"
 RESPONSE_MODEL: Final = "gen_ai.response.model"
 RETRIEVAL_DOCUMENTS: Final = "gen_ai.retrieval.documents"
 RETRIEVAL_TOP_K: Final = "gen_ai.retrieval.top_k"
-STREAM: Final = "gen_ai.request.stream"
 SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
 TEMPERATURE: Final = "gen_ai.request.temperature"
 TIME_TO_FIRST_CHUNK: Final = "gen_ai.response.time_to_first_chunk"
 TOOL_ARGUMENTS: Final = "gen_ai.tool.call.arguments"
 TOOL_CALL_ID: Final = "gen_ai.tool.call.id"
 TOOL_DEFINITIONS: Final = "gen_ai.tool.definitions"
-TOOL_DESCRIPTION: Final = "gen_ai.tool.description"
 TOOL_NAME: Final = "gen_ai.tool.name"
 TOOL_RESULT: Final = "gen_ai.tool.call.result"
 TOOL_TYPE: Final = "gen_ai.tool.type"
@@ -60,6 +57,7 @@ AGENT_VERSION: Final = "atifold.agent.version"  # the conventions have it on rem
 COST_CUMULATIVE: Final = "agentfootprint.cost.cumulative_usd"
 COST_SOURCE: Final = "agentfootprint.cost.source"
 COST_USD: Final = "agentfootprint.cost.usd"
+DELEGATED: Final = "atifold.delegated"
 DISPATCH: Final = "atifold.dispatch"
 INCOMPLETE: Final = "atifold.incomplete"
 INFERRED: Final = "atifold.inferred"
@@ -79,50 +77,51 @@ OTHER_ERROR: Final = "_OTHER"
 
 
 class Provider(NamedTuple):
-    """How one provider counts tokens.
+    """What a provider is called, and how it counts tokens.
 
-    `cache_in_input`: its input count includes cached tokens. `reasoning_in_output`: its output count
-    includes reasoning. The conventions (and ATIF) include both, so what is apart is added.
+    `spellings` are its other names, in lower case: older ones of the conventions, and those of
+    frameworks. `cache_in_input`: its input count includes cached tokens. The conventions (and ATIF)
+    include them, so what is apart is added.
     """
 
     name: str
-    spellings: tuple[str, ...]
-    cache_in_input: bool
-    reasoning_in_output: bool
+    spellings: tuple[str, ...] = ()
+    cache_in_input: bool = True
 
 
 PROVIDERS: Final = (
-    Provider("anthropic", ("anthropic", "claude"), cache_in_input=False, reasoning_in_output=False),
-    Provider("aws.bedrock", ("aws.bedrock", "bedrock"), cache_in_input=False, reasoning_in_output=False),
-    Provider("openai", ("openai",), cache_in_input=True, reasoning_in_output=False),
-    Provider(
-        "azure.ai.openai", ("azure.ai.openai", "azure", "azure-openai"), cache_in_input=True, reasoning_in_output=False
-    ),
-    Provider("gcp.gemini", ("gcp.gemini", "gemini", "google"), cache_in_input=True, reasoning_in_output=False),
-    Provider("gcp.vertex_ai", ("gcp.vertex_ai", "vertex", "vertexai"), cache_in_input=True, reasoning_in_output=False),
-    Provider("mistral_ai", ("mistral_ai", "mistral"), cache_in_input=True, reasoning_in_output=False),
-    Provider("x_ai", ("x_ai", "xai", "grok"), cache_in_input=True, reasoning_in_output=False),
-    Provider("deepseek", ("deepseek",), cache_in_input=True, reasoning_in_output=False),
-    Provider("groq", ("groq",), cache_in_input=True, reasoning_in_output=False),
-    Provider("cohere", ("cohere",), cache_in_input=True, reasoning_in_output=False),
-    Provider("perplexity", ("perplexity",), cache_in_input=True, reasoning_in_output=False),
-    Provider("moonshot_ai", ("moonshot_ai", "moonshot"), cache_in_input=True, reasoning_in_output=False),
+    Provider("anthropic", ("claude",), cache_in_input=False),
+    Provider("aws.bedrock", ("aws", "bedrock"), cache_in_input=False),
+    Provider("openai"),
+    Provider("azure.ai.openai", ("az.ai.openai", "azure", "azure-openai")),
+    Provider("azure.ai.inference", ("az.ai.inference",), cache_in_input=False),
+    Provider("gcp.gemini", ("gemini", "google")),
+    Provider("gcp.vertex_ai", ("vertex", "vertex_ai", "vertexai")),
+    Provider("mistral_ai", ("mistral", "mistralai")),
+    Provider("x_ai", ("grok", "xai")),
+    Provider("deepseek"),
+    Provider("groq"),
+    Provider("cohere"),
+    Provider("perplexity"),
+    Provider("moonshot_ai", ("moonshot",)),
 )
-"""How the event producer's adapters report usage, by provider (its own cost formula counts a cache
-apart from the input wherever the provider is in no table, and thinking is outside output)."""
+"""The providers that are known by name.
 
-_BY_SPELLING: Final = {spelling: row for row in PROVIDERS for spelling in row.spellings}
+How they count is how the event producer's adapters report it: its own cost formula counts a cache apart
+from the input wherever the provider is in no table, and its output never includes reasoning."""
+
+_BY_SPELLING: Final = {spelling: row for row in PROVIDERS for spelling in (row.name, *row.spellings)}
 
 
 @lru_cache(maxsize=256)
 def provider_of(raw: str) -> Provider:
-    """Return how the provider behind a raw name counts.
+    """Return the provider behind a raw name.
 
     A wrapper names itself (`anthropic+retry`, `openai|backup`): the part before the sign is the
-    provider. A name in no table is kept as it is and counts its cache and its reasoning apart.
+    provider. A name in no table is kept as it is and counts its cache apart.
     """
     known = _BY_SPELLING.get(raw.lower())
     if known is None:
         head = raw.replace("|", "+").split("+", 1)[0].strip()
         known = _BY_SPELLING.get(head.lower())
-    return known or Provider(raw, (), cache_in_input=False, reasoning_in_output=False)
+    return known or Provider(raw, cache_in_input=False)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 _log = logging.getLogger("atifold")
 
@@ -32,11 +32,6 @@ class Capture(str, Enum):
     def on_spans(self) -> bool:
         """Return whether content goes on spans."""
         return self in (Capture.SPAN_ONLY, Capture.SPAN_AND_EVENT)
-
-    @property
-    def on_events(self) -> bool:
-        """Return whether content goes on log events."""
-        return self in (Capture.EVENT_ONLY, Capture.SPAN_AND_EVENT)
 
 
 class _UnreadableError(ValueError):
@@ -99,43 +94,6 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return parse
 
 
-class Setting(NamedTuple):
-    """One row: the field of `Settings`, its environment variable, default, parser and meaning."""
-
-    name: str
-    variable: str
-    default: Any
-    parse: Callable[[str], Any]
-    doc: str
-
-
-def _row(name: str, default: object, parse: Callable[[str], Any], doc: str) -> Setting:
-    return Setting(name, f"ATIFOLD_{name.upper()}", default, parse, doc)
-
-
-SETTINGS: tuple[Setting, ...] = (
-    _row("dir", Path("trajectories"), _path, "folder that live trajectories are written to"),
-    _row("group", "trace", _one_of("trace", "conversation"), "what one document covers: trace or conversation"),
-    _row("grace_s", 2.0, _number, "seconds that a finished trace waits for late spans before it is written"),
-    _row("idle_s", 60.0, _number, "seconds without a span after which an open trace is written as it stands"),
-    _row("retain_s", 300.0, _number, "seconds that a written trace is kept, so that a late span can rewrite it"),
-    _row("max_bytes", 64_000_000, _count, "bytes of spans held in one process"),
-    _row("max_trace_bytes", 16_000_000, _count, "bytes of spans held of one trace"),
-    _row("max_open_spans", 10_000, _count, "started spans whose end is waited for"),
-    _row("follow_sampler", default=False, parse=_switch, doc="leave out spans that the sampler dropped"),
-    Setting(
-        "capture_content",
-        CAPTURE_VARIABLE,
-        Capture.NO_CONTENT,
-        _capture,
-        "where content goes in the pipeline: NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT",
-    ),
-    _row("session_id", "raw", _one_of("raw", "hashed"), "gen_ai.conversation.id as it is, or its hash"),
-    _row("iteration_spans", default=False, parse=_switch, doc="a span for each iteration of an agent"),
-)
-"""All settings; the fields of `Settings` are these rows."""
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The values of all settings; `SETTINGS` says what each means."""
@@ -151,7 +109,6 @@ class Settings:
     follow_sampler: bool = False
     capture_content: Capture = Capture.NO_CONTENT
     session_id: Literal["raw", "hashed"] = "raw"
-    iteration_spans: bool = False
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, /, **overrides: object) -> Settings:
@@ -160,11 +117,49 @@ class Settings:
         An override of None counts as not given; texts are read as the environment's are. A name that
         is no setting raises TypeError (a mistake in code, not in the environment).
         """
-        unknown = overrides.keys() - {field.name for field in fields(cls)}
+        unknown = overrides.keys() - {row.name for row in SETTINGS}
         if unknown:
             raise TypeError(f"atifold has no setting named {', '.join(sorted(unknown))}")
         source = os.environ if env is None else env
         return cls(**{row.name: _value(row, source, overrides.get(row.name)) for row in SETTINGS})
+
+
+class Setting(NamedTuple):
+    """One row: the field of `Settings`, its environment variable, default, parser and meaning."""
+
+    name: str
+    variable: str
+    default: Any
+    parse: Callable[[str], Any]
+    doc: str
+
+
+_DEFAULTS: Final = {field.name: field.default for field in fields(Settings)}
+
+
+def _row(name: str, parse: Callable[[str], Any], doc: str, variable: str = "") -> Setting:
+    return Setting(name, variable or f"ATIFOLD_{name.upper()}", _DEFAULTS[name], parse, doc)
+
+
+SETTINGS: Final = (
+    _row("dir", _path, "folder that live trajectories are written to"),
+    _row("group", _one_of("trace", "conversation"), "what one document covers: trace or conversation"),
+    _row("grace_s", _number, "seconds that a finished trace waits for late spans before it is written"),
+    _row("idle_s", _number, "seconds without a span after which an open trace is written as it stands"),
+    _row("retain_s", _number, "seconds that a written trace is kept, so that a late span can rewrite it"),
+    _row("max_bytes", _count, "bytes of spans held in one process"),
+    _row("max_trace_bytes", _count, "bytes of spans held of one trace"),
+    _row("max_open_spans", _count, "started spans whose end is waited for"),
+    _row("follow_sampler", _switch, "leave out spans that the sampler dropped"),
+    _row(
+        "capture_content",
+        _capture,
+        "where content goes in the pipeline: NO_CONTENT, SPAN_ONLY, EVENT_ONLY or SPAN_AND_EVENT",
+        CAPTURE_VARIABLE,
+    ),
+    _row("session_id", _one_of("raw", "hashed"), "gen_ai.conversation.id as it is, or its hash"),
+)
+"""All settings, a row for each field of `Settings`, whose default it takes."""
 
 
 def _value(row: Setting, env: Mapping[str, str], override: object) -> Any:

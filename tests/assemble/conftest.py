@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from atifold.assemble import Assembler
+from atifold.assemble import Assembler, Bounds
+from atifold.assemble.counts import Counts
+from atifold.assemble.table import TraceTable
+from atifold.settings import Settings
 from atifold.spans import Span
 
 
@@ -72,22 +76,17 @@ class Clock:
 
 @dataclass
 class Desk:
-    """An assembler with its shelf and clock; `turn` lets time pass and does what is due."""
+    """An assembler without a worker, its shelf and its clock; `turn` lets time pass and does what is due."""
 
     assembler: Assembler
     shelf: Shelf
     clock: Clock
 
-    def put_away(self) -> None:
-        """Bring what was told into the table."""
-        self.assembler._put_away()
-
     def turn(self, seconds: float) -> None:
-        """Let time pass, and do the worker's work here."""
-        self.put_away()
+        """Do the worker's work here, let time pass, and do it again."""
+        self.assembler.turn()
         self.clock.now += seconds
-        with self.assembler._working:
-            self.assembler._work_off()
+        self.assembler.turn()
 
     def span(
         self, trace_id: str, span_id: str, parent: str | None = None, name: str = "agent", **attributes: Any
@@ -106,28 +105,35 @@ class Desk:
         self.assembler.closed(self.span(trace_id, span_id, parent, name, **attributes))
 
 
+def bounds_of(remembered_ids: int = 50_000, **settings: Any) -> Bounds:
+    """Return bounds that differ from the settings' defaults in these."""
+    return Bounds.of(Settings(**settings))._replace(remembered_ids=remembered_ids)
+
+
 class Desks:
-    """Make desks whose own worker never gets to run: the clock stands still for it."""
+    """Make desks whose owner turns the crank."""
 
     page, shelf, clock = Page, Shelf, Clock
     fold = staticmethod(one_page_a_fold)
+    bounds = staticmethod(bounds_of)
 
     def __init__(self) -> None:
         """Start with none."""
         self.made: list[Assembler] = []
 
-    def __call__(self, **settings: Any) -> Desk:
-        """Return a desk with these settings of the assembler."""
+    def __call__(self, *, fold: Any = one_page_a_fold, by_conversation: bool = False, **bounds: Any) -> Desk:
+        """Return a desk with these bounds."""
         shelf, clock = Shelf(), Clock()
-        assembler = Assembler(settings.pop("fold", one_page_a_fold), shelf, clock=clock, **settings)
-        assembler._wake = lambda: None  # type: ignore[method-assign]  # tests turn the crank themselves
+        assembler = Assembler(
+            fold, shelf, bounds_of(**bounds), by_conversation=by_conversation, clock=clock, worker=False
+        )
         self.made.append(assembler)
         return Desk(assembler, shelf, clock)
 
 
 @pytest.fixture(scope="session")
 def parts() -> type[Desks]:
-    """Return the parts of a desk: its fold, shelf, page and clock."""
+    """Return the parts of a desk: its fold, shelf, page, clock and bounds."""
     return Desks
 
 
@@ -138,3 +144,36 @@ def desk_of() -> Iterator[Desks]:
     yield desks
     for assembler in desks.made:
         assembler.shutdown(1)
+
+
+@pytest.fixture(scope="session")
+def table_of() -> Callable[..., TraceTable]:
+    """Return a maker of tables with these bounds."""
+
+    def make(*, counts: Counts | None = None, by_conversation: bool = False, **bounds: Any) -> TraceTable:
+        return TraceTable(bounds_of(**bounds), counts or Counts(), by_conversation=by_conversation)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def lines_run() -> Callable[[Callable[[], None]], int]:
+    """Return what counts the lines of Python that a call runs, a loop's each time: its cost without a clock."""
+
+    def count(call: Callable[[], None]) -> int:
+        lines = 0
+
+        def trace(_frame: Any, event: str, _arg: Any) -> Any:
+            nonlocal lines
+            lines += event == "line"
+            return trace
+
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            call()
+        finally:
+            sys.settrace(before)
+        return lines
+
+    return count

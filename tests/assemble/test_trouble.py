@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import subprocess
 import sys
 import textwrap
@@ -139,7 +140,7 @@ def test_a_log_handler_that_ends_spans_does_not_block(desk_of: Any) -> None:
 def test_the_worker_writes_by_itself_on_a_thread_of_its_own(parts: Any) -> None:
     """With a real clock: no flush is needed, and the program's threads touch no sink."""
     shelf = parts.shelf()
-    assembler = Assembler(parts.fold, shelf, grace_s=0.02)
+    assembler = Assembler(parts.fold, shelf, parts.bounds(grace_s=0.02))
     assembler.opened(A, "1")
     assembler.closed(Span(A, "1", None, "agent", 1, 2))
     deadline = time.monotonic() + 5
@@ -156,7 +157,7 @@ def test_the_worker_writes_by_itself_on_a_thread_of_its_own(parts: Any) -> None:
 def test_many_threads_lose_no_span(parts: Any) -> None:
     """Eight threads write into shared traces while the worker folds."""
     shelf = parts.shelf()
-    assembler = Assembler(parts.fold, shelf, grace_s=0.001)
+    assembler = Assembler(parts.fold, shelf, parts.bounds(grace_s=0.001))
 
     def work(thread: int) -> None:
         for n in range(200):
@@ -185,7 +186,7 @@ def test_a_flush_gives_up_at_its_time(parts: Any) -> None:
             super().write(document)
 
     shelf = Hanging()
-    assembler = Assembler(parts.fold, shelf, grace_s=0.0)
+    assembler = Assembler(parts.fold, shelf, parts.bounds(grace_s=0.0))
     assembler.closed(Span(A, "1", None, "agent", 1, 2))
     assert entered.wait(5)
     before = time.monotonic()
@@ -206,7 +207,7 @@ def test_closing_never_waits_for_the_fold(parts: Any) -> None:
         return parts.fold(spans, incomplete=incomplete, part=part)
 
     shelf = parts.shelf()
-    assembler = Assembler(slow, shelf, grace_s=0.0)
+    assembler = Assembler(slow, shelf, parts.bounds(grace_s=0.0))
     assembler.closed(Span(A, "1", None, "agent", 1, 2))
     assert entered.wait(5)
     before = time.monotonic()
@@ -218,8 +219,9 @@ def test_closing_never_waits_for_the_fold(parts: Any) -> None:
 
 
 PROGRAM = """
-import os, sys
-from atifold.assemble import Assembler
+import ctypes, os, sys, threading, time
+from atifold.assemble import Assembler, Bounds
+from atifold.settings import Settings
 from atifold.spans import Span
 from types import SimpleNamespace
 
@@ -233,7 +235,7 @@ class Files:
     def discard(self, name): ...
 
 parent = os.getpid()
-assembler = Assembler(fold, Files(), grace_s=0.01)
+assembler = Assembler(fold, Files(), Bounds.of(Settings(grace_s=0.01)), read=lambda thing: thing())
 assembler.opened("a", "1")
 assembler.closed(Span("a", "2", "1", "agent", 1, 2))
 """
@@ -263,13 +265,15 @@ def test_a_forked_child_has_its_own_traces_and_the_parent_its_own(tmp_path: Path
     found = _run(
         tmp_path,
         """
-        assembler._lock.acquire()
+        entered, release = threading.Event(), threading.Event()
+        assembler.put(lambda: entered.set() or release.wait(20) and None)
+        assert entered.wait(20), "the worker holds the lock from here on"
         child = os.fork()
         if child == 0:
             assembler.closed(Span("b", "3", None, "agent", 1, 2))
-            assembler.flush(5)
+            assert assembler.flush(5)
             sys.exit(0)
-        assembler._lock.release()
+        release.set()
         assert os.waitpid(child, 0)[1] == 0
         assembler.closed(Span("a", "1", None, "agent", 1, 2))
         """,
@@ -277,15 +281,25 @@ def test_a_forked_child_has_its_own_traces_and_the_parent_its_own(tmp_path: Path
     assert found == {"a": "True ['1', '2']", "b": "False ['3']"}
 
 
-def test_a_fork_that_python_does_not_tell_of_is_seen(desk_of: Any) -> None:
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_fork_that_python_does_not_tell_of_is_seen(tmp_path: Path) -> None:
     """Some servers fork in C: the spans at hand are the parent's there too."""
-    desk = desk_of()
-    desk.end(A, "1")
-    desk.put_away()
-    desk.assembler._pid = -1
-    desk.end(B, "2")
-    desk.turn(3)
-    assert set(desk.shelf.pages) == {B}
+    found = _run(
+        tmp_path,
+        """
+        time.sleep(0.5)  # the worker has nothing to do
+        for spans in ("3", ""):
+            child = ctypes.PyDLL(None).fork()
+            if child == 0:
+                for span in spans:
+                    assembler.closed(Span("b", span, None, "agent", 1, 2))
+                assert assembler.flush(5, everything=True)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        assembler.closed(Span("a", "1", None, "agent", 1, 2))
+        """,
+    )
+    assert found == {"a": "True ['1', '2']", "b": "False ['3']"}
 
 
 def test_a_fork_after_the_shutdown_starts_nothing_again(desk_of: Any) -> None:
@@ -310,7 +324,7 @@ def test_a_span_that_ends_in_a_finalizer_does_not_block(desk_of: Any) -> None:
 
     def put_away() -> None:
         desk.assembler.closed(Span(A, "1", None, "agent", 1, 2, attributes=Endless()))
-        desk.put_away()
+        desk.turn(0)
 
     thread = threading.Thread(target=put_away, daemon=True)
     thread.start()

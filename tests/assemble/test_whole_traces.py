@@ -131,7 +131,11 @@ def test_a_resumed_leg_rewrites_the_paused_document(desk_of: Any) -> None:
     desk.turn(3)
     assert desk.shelf.pages == {A: ["1", "2"]}
     desk.turn(301)
-    assert not desk.assembler._table._traces, "a finished pair is let go like any other trace"
+    desk.end(A, "3", "1", "agent late")
+    desk.end(B, "4", "2", "agent late")
+    desk.turn(61)
+    parts = {f"{A}.part2": ["3"], f"{B}.part2": ["4"]}
+    assert desk.shelf.pages == {A: ["1", "2"], **parts}, "a finished pair is let go like any other trace"
 
 
 def test_a_resumed_leg_that_comes_before_the_paused_one_is_tied_too(desk_of: Any) -> None:
@@ -146,14 +150,23 @@ def test_a_resumed_leg_that_comes_before_the_paused_one_is_tied_too(desk_of: Any
     assert desk.assembler.counts["documents_replaced"] == 1
 
 
-def test_turns_of_a_conversation_are_one_fold_only_when_asked(desk_of: Any) -> None:
+@pytest.mark.parametrize(
+    "turn",
+    [
+        {"gen_ai.operation.name": "invoke_agent", "gen_ai.conversation.id": "s"},
+        {"gen_ai.operation.name": "invoke_agent", "gen_ai.session.id": "s"},
+        {"openinference.span.kind": "AGENT", "session.id": "s"},
+        {"openinference.span.kind": "AGENT", "metadata": '{"thread_id": "s"}'},
+    ],
+)
+def test_turns_of_a_conversation_are_one_fold_only_when_asked(desk_of: Any, turn: dict[str, str]) -> None:
     """Groups are traces unless said otherwise."""
     for by_conversation, pages in ((False, {A: ["1"], B: ["2"]}), (True, {A: ["1", "2"]})):
         desk = desk_of(grace_s=2.0, by_conversation=by_conversation)
-        desk.end(A, "1", **{"gen_ai.conversation.id": "s"})
+        desk.end(A, "1", **turn)
         desk.turn(3)
         desk.turn(7200)
-        desk.end(B, "2", **{"gen_ai.conversation.id": "s"})
+        desk.end(B, "2", **turn)
         desk.end(C, "3", name="http")
         desk.turn(3)
         assert desk.shelf.pages == pages
@@ -165,7 +178,6 @@ def test_a_written_trace_is_let_go_and_a_span_after_that_is_a_part_of_its_own(de
     desk.end(A, "1")
     desk.turn(3)
     desk.turn(301)
-    assert not desk.assembler._table._traces
     desk.end(A, "1")
     desk.end(A, "2", "1", "agent late")
     desk.turn(61)
@@ -196,14 +208,13 @@ def test_order_pauses_and_doubles_change_nothing(parts: Any, order: list[int], p
     tie = {"atifold.resumes.trace_id": A}
     spans += [Span(B, str(n), None if n == 4 else "4", "agent resumed", 1, 2, attributes=tie) for n in range(4, 8)]
     shelf, clock = parts.shelf(), parts.clock()
-    assembler = Assembler(parts.fold, shelf, clock=clock)
-    assembler._wake = lambda: None  # type: ignore[method-assign]
+    assembler = Assembler(parts.fold, shelf, parts.bounds(), clock=clock, worker=False)
     for position, n in enumerate(order):
         assembler.closed(spans[n])
         assembler.closed(spans[n])
         if position in pauses:
             clock.now += 3
-            assembler._work_off()
+            assembler.turn()
     assert assembler.shutdown(5)
     assert shelf.pages == {A: [str(n) for n in range(8)]}
 
@@ -217,4 +228,6 @@ def test_traces_without_an_agent_leave_nothing_behind(desk_of: Any, spans: int) 
     desk.turn(3)
     desk.turn(301)
     assert desk.shelf.writes == []
-    assert desk.assembler._table.held == 0
+    desk.end(A, "late", None)
+    desk.turn(3)
+    assert set(desk.shelf.pages) == {f"{A}.part2" if spans else A}

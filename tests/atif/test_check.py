@@ -444,7 +444,7 @@ def test_a_file_that_cannot_be_read_is_an_input_error(tmp_path: Path) -> None:
     listed.write_text("[]", encoding="utf-8")
     with pytest.raises(InputError, match=r"gone\.json: cannot be read: No such file or directory, wanted a file"):
         atif.check_file(gone)
-    with pytest.raises(InputError, match=r"broken\.json:1: not JSON \(.*\), wanted one JSON document in UTF-8"):
+    with pytest.raises(InputError, match=r"broken\.json:1: found no JSON \(.*\), wanted one JSON document in UTF-8"):
         atif.check_file(broken)
     assert atif.check_file(listed) == [atif.Finding("", "found a list of 0 items, wanted a JSON object")]
 

@@ -168,11 +168,11 @@ def test_a_document_is_loaded_as_it_stands(tmp_path: Path, full: dict[str, Any])
 
 
 BAD_FILES = (
-    (b"", "FILE:1: not JSON (Expecting value, column 1), wanted one JSON document in UTF-8"),
-    (b'{"a":\n 1,}', "FILE:2: not JSON ("),
-    (b'{"a": 1} {}', "FILE:1: not JSON (Extra data, column 10), wanted one JSON document in UTF-8"),
+    (b"", "FILE:1: found no JSON (Expecting value: column 1), wanted one JSON document in UTF-8"),
+    (b'{"a":\n 1,}', "FILE:2: found no JSON ("),
+    (b'{"a": 1} {}', "FILE:1: found no JSON (Extra data: column 10), wanted one JSON document in UTF-8"),
     (b'{\n"a": "\xff"}', "FILE:2: found bytes that are not UTF-8, wanted one JSON document in UTF-8"),
-    (b"\xef\xbb\xbf{}", "FILE:1: not JSON (Unexpected UTF-8 BOM"),
+    (b"\xef\xbb\xbf{}", "FILE:1: found no JSON (Unexpected UTF-8 BOM"),
     (b"[" * 100_000, "FILE: found lists or objects nested too deeply, wanted one JSON document in UTF-8"),
     (
         b'{"a": ' + b"9" * 5000 + b"}",

@@ -25,7 +25,7 @@ def test_documents_are_json_lines_on_stdout_unless_said_otherwise(run: Any, trac
     documents = [json.loads(line) for line in result.stdout.splitlines()]
     assert [d["schema_version"] for d in documents] == ["ATIF-v1.7"] * 2
     assert [[s["message"] for s in d["steps"]] for d in documents] == [["ping", "pong"]] * 2
-    assert result.stderr.startswith("4 spans -> 2 trajectories in stdout")
+    assert result.stderr.startswith("4 spans -> 2 trajectories on stdout")
 
 
 def test_a_folder_gets_a_file_a_document(run: Any, trace: Any, tmp_path: Path) -> None:
@@ -42,7 +42,8 @@ def test_a_folder_gets_a_file_a_document(run: Any, trace: Any, tmp_path: Path) -
 
 def test_a_name_ending_in_jsonl_gets_all_documents(run: Any, trace: Any, tmp_path: Path) -> None:
     """One file, a document a line; a second run replaces it, also by nothing."""
-    for stdin, lines in ((trace(1) + trace(2), 2), (trace(3), 1), (b"", 0)):
+    other = trace().replace(b"gen_ai.", b"http.").replace(b"invoke_agent echo", b"GET").replace(b"chat mock", b"POST")
+    for stdin, lines in ((trace(1) + trace(2), 2), (trace(3), 1), (other, 0)):
         assert run("fold", "-", "-o", "all.jsonl", stdin=stdin).exit_code == 0
         assert len((tmp_path / "all.jsonl").read_bytes().splitlines()) == lines
 
@@ -107,10 +108,67 @@ def test_a_bad_line_is_named_with_its_number(run: Any, trace: Any, tmp_path: Pat
 
 
 def test_nothing_readable_is_exit_code_3(run: Any) -> None:
-    """Nothing on stdout, a line about the file, and one that there is no trajectory."""
+    """Nothing on stdout, one line about the file and not a word more."""
     result = run("fold", "missing.json")
     assert (result.exit_code, result.stdout) == (3, "")
-    assert result.stderr.startswith("atifold: missing.json: cannot be read (No such file or directory), ")
+    (line,) = result.stderr.splitlines()
+    assert line == "atifold: missing.json: cannot be read: No such file or directory, wanted a readable file"
+
+
+@pytest.mark.parametrize("output", ["all.jsonl", "out"])
+def test_what_an_earlier_run_wrote_stays_where_nothing_could_be_read(
+    run: Any, trace: Any, tmp_path: Path, output: str
+) -> None:
+    """A misspelt input does not cost the documents that are there."""
+    run("fold", "-", "-o", output, stdin=trace())
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.json*")}
+    assert run("fold", "missing.json", "-o", output).exit_code == 3
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.json*")} == before
+
+
+@pytest.mark.parametrize("command", ["fold", "replay", "check"])
+def test_an_empty_input_is_an_error(run: Any, tmp_path: Path, command: str) -> None:
+    """Nothing in a file or a pipe is not the same as nothing to do: exit 3, whatever the command."""
+    (tmp_path / "e.json").touch()
+    for argument, where in (("e.json", "e.json"), ("-", "<stdin>")):
+        result = run(command, argument)
+        assert result.exit_code == 3
+        assert result.stderr.startswith(f"atifold: {where}: found an empty file, wanted ")
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.JSON", "out.ndjson", "out.json.gz"])
+def test_an_output_that_looks_like_one_document_is_wrong_usage(run: Any, trace: Any, tmp_path: Path, name: str) -> None:
+    """No folder of that name is made; it is said what was wanted."""
+    result = run("fold", "-", "-o", name, stdin=trace())
+    assert result.exit_code == 2
+    assert f"'{name}': a folder, a file that ends in .jsonl or - (stdout) was wanted" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_is_called_like_a_file_is_taken(run: Any, trace: Any, tmp_path: Path) -> None:
+    """Whoever made it meant it."""
+    (tmp_path / "out.json").mkdir()
+    assert run("fold", "-", "-o", "out.json", stdin=trace()).exit_code == 0
+    assert len(files_in(tmp_path / "out.json")) == 1
+
+
+def test_a_report_on_stdout_stands_there_alone(run: Any, trace: Any, tmp_path: Path) -> None:
+    """`--report -` is one JSON object; documents go to -o, or are not written, which is said."""
+    result = run("fold", "-", "--report", "-", stdin=trace())
+    assert result.exit_code == 0
+    assert len(json.loads(result.stdout)["documents"]) == 1
+    assert "none written (-o DIR writes them)" in result.stderr
+    result = run("fold", "-", "--report", "-", "-o", "out", stdin=trace())
+    assert json.loads(result.stdout)["totals"]["documents"] == 1
+    assert files_in(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("command", ["fold", "replay"])
+def test_documents_and_report_do_not_share_stdout(run: Any, command: str) -> None:
+    """Nobody could tell them apart: wrong usage."""
+    result = run(command, "-", "-o", "-", "--report", "-")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "both want stdout" in result.stderr
 
 
 def test_spans_without_an_agent_are_no_error(run: Any, trace: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from atifold import __version__
 from atifold.cli import main
 from atifold.cli.words import Tally
 from atifold.errors import InputError, OutputError
@@ -32,7 +33,7 @@ def test_help_names_every_command_in_the_order_of_the_contract(run: Any) -> None
     ("command", "flags"),
     [
         ("demo", ["-o"]),
-        ("replay", ["--otlp", "--spans", "-o", "--capture-content", "--group", "--id-seed", "--report"]),
+        ("replay", ["--otlp", "--spans", "-o", "--atif", "--capture-content", "--group", "--id-seed", "--report"]),
         ("fold", ["-o", "--atif", "--group", "--report"]),
         ("check", ["--json"]),
     ],
@@ -64,17 +65,29 @@ def test_help_and_version_answer_without_the_heavy_parts() -> None:
     assert not {"pydantic", "opentelemetry.sdk", "rich"}.intersection(done.stdout.split())
 
 
-def test_a_reader_that_goes_away_is_one_line(trace: Any, tmp_path: Path) -> None:
-    """`atifold fold … | head -0`: no traceback, not even from Python's own last flush; exit 1."""
+@pytest.mark.parametrize("more", [[], ["--report", "-"]])
+def test_a_reader_that_goes_away_is_no_error(trace: Any, tmp_path: Path, more: list[str]) -> None:
+    """`atifold fold … | head`: not a word, not even from Python's own last flush; the code is that of SIGPIPE."""
     (tmp_path / "t.jsonl").write_bytes(b"".join(trace(number) for number in range(1, 50)))
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as stdout:
         done = subprocess.run(
-            [*PROGRAM, "fold", str(tmp_path / "t.jsonl")], stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+            [*PROGRAM, "fold", str(tmp_path / "t.jsonl"), *more],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
-    assert done.returncode == 1
-    assert done.stderr == "atifold: stdout: closed before everything was written\n"
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_the_package_runs_as_a_module() -> None:
+    """`python -m atifold` is the program, and importing the module runs nothing."""
+    done = subprocess.run([sys.executable, "-m", "atifold", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["python", "-m", "atifold", __version__]
+    quiet = subprocess.run([sys.executable, "-c", "import atifold.__main__"], capture_output=True, check=True)
+    assert (quiet.stdout, quiet.stderr) == (b"", b"")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")

@@ -61,10 +61,25 @@ def test_documents_are_json_lines_on_stdout_unless_spans_are_asked_for(run: Any,
     result = run("replay", rec)
     (document,) = map(json.loads, result.stdout.splitlines())
     assert [step["message"] for step in document["steps"]] == [SECRET, "pong"]
-    assert result.stderr.startswith("4 events, 2 spans -> 1 trajectory in stdout")
+    assert result.stderr.startswith("4 events, 2 spans -> 1 trajectory on stdout")
     result = run("replay", rec, "--spans", "s.jsonl")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "none written (-o DIR writes them)" in result.stderr
+
+
+@pytest.mark.parametrize("version", ["1.7", "1.8"])
+def test_the_version_can_be_chosen(run: Any, rec: Path, version: str) -> None:
+    """As for a fold; both are valid."""
+    result = run("replay", rec, "--atif", version)
+    assert json.loads(result.stdout)["schema_version"] == f"ATIF-v{version}"
+    assert run("check", "-", stdin=result.stdout.encode()).exit_code == 0
+
+
+def test_a_bad_line_of_stdin_is_named_as_such(run: Any) -> None:
+    """By the same name as in the other commands."""
+    result = run("replay", "-", stdin="\n".join([*recording(), "{oops"]).encode())
+    assert result.exit_code == 1
+    assert result.stderr.startswith("atifold: <stdin>:5: found no JSON")
 
 
 def test_spans_hold_content_only_on_demand(run: Any, rec: Path, tmp_path: Path) -> None:

@@ -61,12 +61,12 @@ TOOL = span("c", "a", "execute_tool db", (901, 960), status=Status.ERROR, attrib
 def test_a_tree_shows_names_durations_tokens_cost_and_errors() -> None:
     """Everything that a person looks for in a trace stands in its line."""
     assert text_of(span_tree([TOOL, CHAT, AGENT]), 80).splitlines() == [
-        "span                                            time  tokens in  out      cost",
+        "span                                            tokens in  out      cost    time",
         "trace 0af76519…, 2026-01-01 00:00:00 UTC, 3 spans",
-        "invoke_agent planner                           2.9 s",
-        "├─ chat m                                     895 ms      1,200   30  $0.00081",
-        "└─ execute_tool db  error: Refused             59 ms",
-        "in all                                                    1,200   30  $0.00081",
+        "invoke_agent planner                                                       2.9 s",
+        "├─ chat m                                           1,200   30  $0.00081  895 ms",
+        "└─ execute_tool db  error: Refused                                         59 ms",
+        "in all                                              1,200   30  $0.00081",
     ]
 
 
@@ -86,10 +86,42 @@ def test_a_sum_of_which_prices_are_missing_is_a_lower_bound() -> None:
 def test_a_remark_that_does_not_fit_beside_its_span_stands_beneath_it() -> None:
     """On a narrow terminal an error is not cut; the guides go on."""
     child = span("d", "c", "execute_tool inner", (902, 903))
-    lines = text_of(span_tree([AGENT, TOOL, child]), 56).splitlines()
+    tool = span("c", "a", "execute_tool db", (901, 960), status=Status.ERROR, attributes={"error.type": "R" * 20})
+    lines = text_of(span_tree([AGENT, tool, child]), 52).splitlines()
     assert lines[3].startswith("└─ execute_tool db  ")
-    assert lines[4] == "   │  error: Refused"
+    assert lines[3].endswith("  59 ms")
+    assert lines[4] == f"   │  error: {'R' * 20}"
     assert lines[5].startswith("   └─ execute_tool inner")
+
+
+def test_a_remark_may_use_the_room_of_figures_that_are_not_there() -> None:
+    """A tool has no tokens: its error stands beside it on eighty columns, that of a model call with tokens does not."""
+    long = "execute_tool find_connections_by_rail"
+    tool = span("c", None, long, (0, 60), status=Status.ERROR, attributes={"error.type": "TimeoutError"})
+    lines = text_of(span_tree([CHAT, tool]), 80).splitlines()
+    assert lines[2].startswith(f"{long}  error: TimeoutError  ")
+    figures = {"gen_ai.usage.input_tokens": 1, "error.type": "TimeoutError"}
+    chat = span("d", None, "chat a-model-with-a-long-name", status=Status.ERROR, attributes=figures)
+    lines = text_of(span_tree([CHAT, chat]), 70).splitlines()
+    assert lines[2].startswith("chat a-model-with-a-long-name  ")
+    assert lines[3].strip() == "error: TimeoutError"
+
+
+def test_a_long_name_is_cut_before_its_figures() -> None:
+    """The columns stay in line; on the narrowest console something of each name is left."""
+    (line,) = [
+        line for line in text_of(span_tree([span("a", None, f"chat {'x' * 99}")]), 40).splitlines() if "x" in line
+    ]
+    assert len(line) == 40
+    assert line.endswith("x…  1 ms")
+    assert "chat" in text_of(span_tree([CHAT]), 20)
+
+
+def test_no_line_ends_in_spaces() -> None:
+    """What is copied out of a terminal, or piped, has no rubbish at its ends."""
+    out = StringIO()
+    Console(file=out, width=80, highlight=False).print(span_tree([AGENT, CHAT, TOOL]))
+    assert [line for line in out.getvalue().splitlines() if line != line.rstrip()] == []
 
 
 def test_unknown_figures_are_not_shown_as_nothing() -> None:

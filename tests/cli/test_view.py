@@ -92,6 +92,21 @@ def test_subagents_stand_indented_below_their_caller() -> None:
     assert sum("Weather in Paris?" in text for text in lines) == 2
 
 
+def test_a_cost_that_includes_subagents_says_so() -> None:
+    """Tokens are of the document's own steps, the cost is of all: without a word they would not fit together."""
+    document = {**DOCUMENT, "final_metrics": {"total_prompt_tokens": 5, "total_cost_usd": 0.5}}
+    for inner, words in (([], "$0.50"), ([{}], "$0.50 with its subagent"), ([{}, {}], "$0.50 with its 2 subagents")):
+        headline = shown({**document, "subagent_trajectories": inner}, 120).splitlines()[0]
+        assert headline == f"planner: mock-large, 3 steps, 5 tokens in, {words}"
+
+
+def test_a_headline_breaks_before_its_figures() -> None:
+    """Where one line does not hold both, who it was stands above what it took."""
+    document = {**DOCUMENT, "final_metrics": {"total_prompt_tokens": 1_375, "total_cost_usd": 0.5}}
+    assert shown(document, 60).splitlines()[0] == "planner: mock-large, 3 steps, 1,375 tokens in, $0.50"
+    assert shown(document, 50).splitlines()[:2] == ["planner: mock-large, 3 steps,", "  1,375 tokens in, $0.50"]
+
+
 @pytest.mark.parametrize(
     ("ours", "words"),
     [({"state": "paused"}, ", paused"), ({"incomplete": ["run_open"]}, ", incomplete: run_open"), ({}, "$0.50")],

@@ -76,6 +76,21 @@ def test_an_empty_span_around_one_call_is_that_call(chat: MakeSpan) -> None:
     assert len(dialects.read([outer, inner, chat(usage(20, 5), outer)]).calls) == 3
 
 
+def test_an_answer_around_figures_is_one_call(chat: MakeSpan, said: Said) -> None:
+    """One instrumentation captures content, the other tokens; not so where the inner call ran on after the outer."""
+    answer = {"gen_ai.output.messages": said("assistant", "ho")}
+    outer = chat(answer, start_ns=1000, end_ns=9000)
+    inner = chat(usage(10, 5), outer, start_ns=2000, end_ns=9000)
+    (call,) = dialects.read([outer, inner]).calls
+    assert isinstance(call, ModelCall)
+    assert call.output is not None
+    assert call.usage is not None
+    assert (call.key, call.usage.prompt) == (outer.key, 10)
+    for apart in (replace(inner, end_ns=9001), replace(inner, end_ns=None), replace(inner, start_ns=999)):
+        assert len(dialects.read([outer, apart]).calls) == 2
+    assert len(dialects.read([outer, inner, chat(usage(20, 5), outer)]).calls) == 3
+
+
 DIFFERENT = [
     ({"gen_ai.response.id": "other"}, "another response id"),
     (usage(20, 5), "another usage"),

@@ -103,6 +103,28 @@ def test_attributes_that_nobody_reads_are_counted(chat: MakeSpan) -> None:
     assert dialects.read(spans).unknown_keys == {"odd.N.name": 3}
 
 
+@pytest.mark.parametrize(
+    ("attributes", "events", "unread"),
+    [
+        ({"gen_ai.prompt.0.content": "hi"}, (), True),
+        ({"ai.prompt.messages": "[1]"}, (), True),
+        ({"events": ["x"]}, (), True),
+        ({"gcp.vertex.agent.llm_request": "{}"}, (), False),
+        ({"gen_ai.is_streaming": True, "ai.response.model": "m"}, (), False),
+        ({"gen_ai.prompt.0.content": "hi", "gen_ai.input.messages": '[{"role": "user", "content": "hi"}]'}, (), False),
+        ({}, (SpanEvent("gen_ai.user.message", 1, {"content": "hi"}),), True),
+        ({}, (SpanEvent("gen_ai.user.message", 1, {}), SpanEvent("exception", 1, {"content": "hi"})), False),
+    ],
+)
+def test_content_under_names_that_nobody_reads_is_told_from_none(
+    chat: MakeSpan, attributes: dict[str, Any], events: tuple[SpanEvent, ...], *, unread: bool
+) -> None:
+    """An older generation's messages are there all the same; empty ones and other attributes are no messages."""
+    (call,) = dialects.read([chat(attributes, events=events)]).calls
+    assert isinstance(call, ModelCall)
+    assert call.content_unread is unread
+
+
 def test_a_remark_is_made_once_with_its_count(chat: MakeSpan) -> None:
     """Equal notes are one line."""
     attributes = {"gen_ai.usage.input_tokens": "many"}

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from atifold.calls import AgentCall, ModelCall, ToolCall, Usage
-from atifold.dialects import DIALECTS
+from atifold.dialects import DIALECTS, values
 from atifold.dialects.genai import GENAI, OPERATIONS
-from atifold.dialects.providers import SPELLINGS
 from atifold.dialects.table import CallKind, Dialect, Row
+from atifold.dialects.values import Note
+from atifold.semconv import PROVIDERS
 
 RECORDS = {
     CallKind.MODEL: ModelCall,
@@ -94,7 +95,7 @@ def test_each_operation_of_the_conventions_is_a_call_or_named_as_none(shared: Pa
 
 
 def test_each_renamed_provider_is_known(shared: Path) -> None:
-    """Every older spelling of a provider that the aliases list is read as the name of today."""
+    """Every older spelling of a provider that the aliases list is one of today's name, and read as it."""
     path = shared / "reference" / "semconv" / "aliases-for-readers.json"
     aliases = json.loads(path.read_text(encoding="utf-8"))
     listed = {
@@ -103,4 +104,24 @@ def test_each_renamed_provider_is_known(shared: Path) -> None:
         if name.startswith("provider value ")
         for old in olds
     }
-    assert listed == SPELLINGS
+    spellings = {row.name: row.spellings for row in PROVIDERS}
+    assert {old: new for old, new in listed.items() if old not in spellings[new]} == {}
+    assert {old: values.provider(old.upper(), Note()) for old in listed} == listed
+
+
+def test_each_provider_has_the_conventions_name_and_no_spelling_means_two(shared: Path) -> None:
+    """A name of today is never another one's older spelling."""
+    path = shared / "reference" / "semconv" / "genai-current-compiled.json"
+    conventions = json.loads(path.read_text(encoding="utf-8"))
+    assert {row.name for row in PROVIDERS} <= set(conventions["attributes"]["gen_ai.provider.name"]["enum"])
+    names = [name for row in PROVIDERS for name in (row.name, *row.spellings)]
+    assert len(names) == len(set(names))
+    assert [name for name in names if name != name.lower()] == []
+
+
+@pytest.mark.parametrize(
+    ("raw", "name"), [("Anthropic+retry", "anthropic"), ("openai|backup", "openai"), ("Ours", "Ours"), ("a+b", "a+b")]
+)
+def test_a_wrapped_provider_is_that_provider_and_a_strange_one_stays(raw: str, name: str) -> None:
+    """What stands in no table is kept as it is."""
+    assert values.provider(raw, Note()) == name

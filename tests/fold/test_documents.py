@@ -20,7 +20,7 @@ def test_names_come_from_the_run_and_the_trace_or_from_trace_and_span(trace: Any
     trace.model(1, 2, [trace.user("q")], trace.said("a"), parent=run)
     bare = trace.model(10, 11, [trace.user("r")], trace.said("b"), trace="c" * 32)
     names = [document.name for document in trace.fold().documents]
-    assert names == ["_run_1_x-0af76519", f"{'c' * 32}-{bare.key[1]}"]
+    assert names == ["_run_1_x-0af76519-dc3afd3b", f"{'c' * 32}-{bare.key[1]}"]
 
 
 def test_subagents_of_one_run_id_are_told_apart_by_their_spans(trace: Any) -> None:

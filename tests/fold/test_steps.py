@@ -167,6 +167,20 @@ def test_a_failed_tool_without_any_text_is_marked_on_the_call(trace: Any) -> Non
     assert "observation" not in step
 
 
+def test_a_failed_inference_asks_for_nothing_that_its_history_repeats(trace: Any) -> None:
+    """A retry sends the same history, whose calls stay those of the step that asked."""
+    agent = trace.agent("a", 0, 100)
+    sent = [trace.user("go")]
+    asked = trace.said("", trace.ask("c1", "f", n=1))
+    trace.model(1, 2, sent, asked, parent=agent)
+    later = [*sent, asked, trace.gave("c1", "r")]
+    trace.model(3, 4, later, parent=agent, failure=Failure("timeout"))
+    trace.model(5, 6, later, trace.said("done"), parent=agent)
+    document = trace.one()
+    assert [len(step.get("tool_calls", ())) for step in document["steps"]] == [0, 1, 0, 0]
+    assert trace.results(document["steps"][1]) == {"c1": "r"}
+
+
 @pytest.mark.parametrize("dispatch", ["refused", "not_dispatched"])
 def test_a_call_that_was_not_run_is_no_failure(trace: Any, dispatch: str) -> None:
     """What kept it from running stands in `extra`."""
@@ -195,6 +209,14 @@ def test_without_content_tools_belong_to_the_model_call_before_them(trace: Any) 
     assert [(s["message"], len(s.get("tool_calls", ()))) for s in steps] == [("", 1), ("", 0)]
     assert steps[0]["tool_calls"] == [{"tool_call_id": "a", "function_name": "x", "arguments": {}}]
     assert "content was not captured: model call (2 times)" in folded.documents[0].report["missing"]
+
+
+def test_content_that_is_not_read_is_not_called_uncaptured(trace: Any) -> None:
+    """Whoever traced it did capture it: the report sends nobody to a setting that is not at fault."""
+    trace.model(0, 1, usage=Usage(10, 2), content_unread=True)
+    missing = trace.fold().documents[0].report["missing"]
+    assert "content is under names that are not read: model call" in missing
+    assert not any("captured" in word for word in missing)
 
 
 def test_an_uncaptured_answer_is_taken_from_its_replay(trace: Any) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from atifold.calls import Message, Text, Usage
+from atifold.calls import AgentCall, Message, Text, Usage
+from atifold.fold.continuity import Piece, crowded
 
 OTHER = "b" * 32
 
@@ -501,3 +504,23 @@ def test_a_subagent_of_a_tool_span_without_a_name_keeps_its_reference(trace: Any
     trace.model(2, 3, [trace.user("q")], trace.said("a"), parent=trace.agent("in", 2, 8, parent=tool))
     step = trace.one()["steps"][0]
     assert step["tool_calls"][0]["function_name"] == "odd span"
+
+
+SPANS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 5)), max_size=8)
+
+
+@given(SPANS)
+@settings(deadline=None, database=None)
+def test_a_piece_is_in_a_crowd_when_another_one_ran_at_its_time(times: list[tuple[int, int]]) -> None:
+    """As comparing each with each tells; touching ends share no time."""
+    pieces = [
+        Piece((), agents=(AgentCall(("t", str(at)), None, "a", start, start + lasted, "test"),))
+        for at, (start, lasted) in enumerate(times)
+    ]
+    wanted = {
+        at
+        for at, one in enumerate(pieces)
+        for to, two in enumerate(pieces)
+        if at != to and one.start_ns < two.end_ns and two.start_ns < one.end_ns
+    }
+    assert crowded(pieces) == wanted

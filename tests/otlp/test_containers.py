@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def test_a_line_of_another_shape_is_named() -> None:
     """JSON that is no OTLP is refused by line, with what was found and wanted."""
     batch = otlp.parse(line(1) + b'\n{"a": 1}\n' + line(2), "s.jsonl")
     assert ids(batch) == [1, 2]
-    assert str(batch.complaints[0]) == "s.jsonl:2: a JSON object with a, OTLP JSON (resourceSpans) is wanted"
+    assert str(batch.complaints[0]) == "s.jsonl:2: found a JSON object with a, wanted OTLP JSON (resourceSpans)"
 
 
 def test_a_file_cut_in_its_last_line_keeps_the_lines_before() -> None:
@@ -80,6 +81,28 @@ def test_an_empty_input_holds_no_spans(data: bytes) -> None:
     assert otlp.parse(data, "s.jsonl") == otlp.Batch()
 
 
+@pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"")])
+def test_a_file_that_holds_nothing_is_a_complaint(data: bytes, tmp_path: Path) -> None:
+    """Whoever names a file, or pipes one in, expects something in it."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(data)
+    for batch, where in ((otlp.read([path]), path), (otlp.read(["-"], stdin=io.BytesIO(data)), "<stdin>")):
+        assert batch.spans == []
+        assert [str(complaint) for complaint in batch.complaints] == [
+            f"{where}: found an empty file, wanted OTLP JSON (resourceSpans), whole or one request a line"
+        ]
+
+
+def test_what_is_no_json_is_named_with_one_line_number() -> None:
+    """In JSON Lines the place names the line, and the parser's reason the column; in a whole text both are its own."""
+    lines = otlp.parse(line(1) + b"\n{oops\n", "s.jsonl").complaints
+    assert re.fullmatch(r"s\.jsonl:2: found no JSON \([^:(]+: column \d+\), wanted OTLP .+", str(lines[0]))
+    whole = otlp.parse(b'{"a":\n oops}', "s.json").complaints
+    assert re.fullmatch(r"s\.json: found no JSON \([^:(]+: line 2 column \d+\), wanted OTLP .+", str(whole[0]))
+    binary = otlp.parse(b"\xff\xfe", "s.bin").complaints
+    assert str(binary[0]).startswith("s.bin: found no JSON (bytes that are not UTF-8), wanted OTLP ")
+
+
 def test_gzip_is_known_by_its_first_bytes() -> None:
     """A compressed file is read whatever its name, also one of several members."""
     data = gzip.compress(line(1) + b"\n") + gzip.compress(line(2) + b"\n")
@@ -96,7 +119,7 @@ def test_damaged_gzip_gives_the_lines_before_the_damage(damage: str) -> None:
     batch = otlp.parse(first + rest, "s.gz")
     assert ids(batch) == [1]
     assert [str(complaint) for complaint in batch.complaints] == [
-        "s.gz: a gzip stream that is cut or broken, whole gzip is wanted"
+        "s.gz: found a gzip stream that is cut or broken, wanted whole gzip"
     ]
 
 

@@ -177,8 +177,8 @@ def test_a_bad_span_costs_only_itself() -> None:
     batch = parse(request(span(), span(spanId=""), span(spanId="zz"), span(spanId=PARENT)))
     assert [found.span_id for found in batch.spans] == [SPAN, PARENT]
     assert [str(complaint) for complaint in batch.complaints] == [
-        "in.json: a span that cannot be read (no 'spanId'), an OTLP span is wanted",
-        "in.json: a span that cannot be read (id 'zz'), an OTLP span is wanted",
+        "in.json: found a span that cannot be read (no 'spanId'), wanted an OTLP span",
+        "in.json: found a span that cannot be read (id 'zz'), wanted an OTLP span",
     ]
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from opentelemetry import trace
-from opentelemetry.sdk.trace import SpanLimits, TracerProvider
+from opentelemetry.sdk.trace import SpanLimits, SynchronousMultiSpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from atifold.bus import EventBus
 from atifold.plugin import AtifSpanExporter, AtifSpanProcessor, instrument
+from atifold.plugin.attach import attach
 
 Make = Callable[..., TracerProvider]
 Turn = Callable[[trace.TracerProvider], None]
@@ -118,6 +120,65 @@ def test_what_is_attached_already_is_used(
     assert not (tmp_path / "other").exists()
 
 
+class Renamed(TracerProvider):
+    """An SDK of another version: what it keeps its processors under has another name."""
+
+    def __init__(self, processors: Any) -> None:
+        """Take the SDK's own processor of many."""
+        super().__init__(shutdown_on_exit=False, active_span_processor=processors)
+        self.processors = processors
+
+    def get_tracer(self, *args: Any, **kwargs: Any) -> trace.Tracer:
+        """Return the SDK's tracer."""
+        self._active_span_processor = self.processors
+        try:
+            return super().get_tracer(*args, **kwargs)
+        finally:
+            del self._active_span_processor
+
+    def add_span_processor(self, span_processor: Any) -> None:
+        """Add it as the SDK does."""
+        self.processors.add_span_processor(span_processor)
+
+
+@pytest.mark.parametrize("hidden", ["_active_span_processor", "_span_processors"])
+def test_an_sdk_that_hides_its_processors_gets_one_of_ours(documents: Documents, tmp_path: Path, hidden: str) -> None:
+    """Its private names are no interface: without them nothing raises, and the document is written."""
+    processors = SynchronousMultiSpanProcessor()
+    provider = Renamed(processors)
+    if hidden == "_active_span_processor":
+        del provider._active_span_processor
+    else:
+        provider._active_span_processor = SimpleNamespace()  # type: ignore[assignment]
+    bus = instrument(provider, directory=tmp_path / "out", bus=EventBus())
+    assert [type(each) for each in processors._span_processors] == [AtifSpanProcessor]
+    _run(bus)
+    processors.shutdown()
+    (document,) = documents().values()
+    assert _messages(document) == ["Table for two", "Booked."]
+
+
+def test_what_was_attached_can_be_released(provider_of: Make, documents: Documents, tmp_path: Path) -> None:
+    """Later events make no span and no document; attached again, they do."""
+    provider, exporter = provider_of(), InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    bus = EventBus()
+    attached = attach(provider, directory=tmp_path / "out", bus=bus)
+    attach(provider, bus=bus).release()  # changed nothing, takes nothing back
+    _run(bus)
+    attached.release()
+    spans = len(exporter.get_finished_spans())
+    assert spans
+    _run(bus)
+    assert len(exporter.get_finished_spans()) == spans
+    attach(provider, bus=bus)
+    attached.release()  # once was all
+    _run(bus)
+    provider.shutdown()
+    assert len(exporter.get_finished_spans()) == 2 * spans
+    assert len(documents()) == 2
+
+
 def test_spans_alone_when_no_processor_is_wanted(provider_of: Make, tmp_path: Path) -> None:
     """No folder appears."""
     provider, exporter = provider_of(), InMemorySpanExporter()
@@ -186,7 +247,7 @@ assert not [name for name in sys.modules if name.startswith("opentelemetry.sdk")
 def test_the_instrumentor_attaches_to_the_global_provider(
     program: Callable[[str], str], documents: Documents, *, exporter: bool
 ) -> None:
-    """With an exporter of ours at work it adds no processor."""
+    """With an exporter of ours at work it adds no processor; uninstrumented, it makes no spans any more."""
     program(f"""
 import os, sys
 os.environ["ATIFOLD_DIR"] = sys.argv[1]
@@ -201,9 +262,13 @@ if {exporter}:
 trace.set_tracer_provider(provider)
 AtifInstrumentor().instrument()
 assert [type(door) for door in doors.doors()] == [AtifSpanExporter if {exporter} else AtifSpanProcessor]
-with shared_bus().run("bookings", "Table for two") as run:
-    with run.llm("gpt-4o", provider="openai") as call:
-        call.respond("Booked.", input_tokens=30, output_tokens=6)
+def turn():
+    with shared_bus().run("bookings", "Table for two") as run:
+        with run.llm("gpt-4o", provider="openai") as call:
+            call.respond("Booked.", input_tokens=30, output_tokens=6)
+turn()
+AtifInstrumentor().uninstrument()
+turn()
 """)
     (document,) = documents().values()
     assert _messages(document) == ["Table for two", "Booked."]

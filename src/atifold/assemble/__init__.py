@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from atifold.assemble.assembler import Assembler
+from atifold.assemble.bounds import Bounds
 from atifold.assemble.folding import Folding
 from atifold.assemble.writing import Fold, Sink
 
-__all__ = ["Assembler", "Fold", "Folding", "Sink"]
+__all__ = ["Assembler", "Bounds", "Fold", "Folding", "Sink"]

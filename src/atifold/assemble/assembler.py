@@ -11,11 +11,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
 
-from atifold.assemble import process
+from atifold import process
+from atifold.assemble.bounds import Bounds
 from atifold.assemble.counts import Counts
 from atifold.assemble.inbox import LOOKED_AT_EVERY, TOO_MANY, Ended, Inbox, Read, Started, Told
 from atifold.assemble.sizes import size_of
-from atifold.assemble.table import Bounds, TraceTable
+from atifold.assemble.table import TraceTable
 from atifold.assemble.trace import Job
 from atifold.assemble.writing import Fold, Outbox, Sink
 from atifold.spans import Span
@@ -28,39 +29,37 @@ class Assembler:
 
     A trace is whole when its local root and all spans that were started have ended; it is then given
     `grace_s` for late spans. Spans that come later still reopen it, and its document is written again.
-    A trace nothing came of for `idle_s` is written as it stands. Where a bound is passed, documents say
-    that they are incomplete and `counts` how often.
+    A trace nothing came of for `idle_s` is written as it stands. Where one of the `Bounds` is passed,
+    documents say that they are incomplete and `counts` how often.
 
     Every call may come from any thread, none raises, and only `flush` and `shutdown` wait: the others
     append to an inbox, which the worker empties a moment later.
     """
 
-    def __init__(  # noqa: PLR0913 - the bounds are the interface
+    def __init__(
         self,
         fold: Fold,
         sink: Sink,
+        bounds: Bounds,
         *,
-        grace_s: float = 2.0,
-        idle_s: float = 60.0,
-        retain_s: float = 300.0,
-        max_bytes: int = 64_000_000,
-        max_trace_bytes: int = 16_000_000,
-        max_open_spans: int = 10_000,
         by_conversation: bool = False,
         read: Read | None = None,
         clock: Callable[[], float] = time.monotonic,
+        worker: bool = True,
     ) -> None:
-        """Take how spans become documents and where these go.
+        """Take how spans become documents, where these go, and how much is held for how long.
 
         `read` understands what is `put`; it runs under the lock, so it is quick and waits for nothing.
-        `clock` gives seconds and only goes on.
+        `clock` gives seconds and only goes on. Without a `worker` no thread is started: its owner
+        calls `turn`.
         """
         self._read = read if read is not None else _nothing
         self._fold = fold
         self._sink = sink
-        self._bounds = Bounds(grace_s, idle_s, retain_s, max_bytes, max_trace_bytes, max_open_spans)
+        self._bounds = bounds
         self._by_conversation = by_conversation
         self._clock = clock
+        self._has_worker = worker
         self._shut = False
         self._start_clean()
         process.watch(self)
@@ -109,9 +108,7 @@ class Assembler:
 
     def _look(self, thing: Any) -> None:
         """Wake the worker, and do its work where the inbox is too full to wait for it."""
-        # A fork that skips Python's own hooks (uWSGI without --py-call-uwsgi-fork-hooks) is seen here.
-        if os.getpid() != self._pid:
-            self._start_clean()
+        if self._in_child():
             self._inbox.append(thing)
         if self._shut:
             self._leave_out()
@@ -122,6 +119,13 @@ class Assembler:
         ):
             self._put_away()
         self._wake()
+
+    def _in_child(self) -> bool:
+        """Start clean after a fork that skipped Python's own hooks (uWSGI without --py-call-uwsgi-fork-hooks)."""
+        if os.getpid() == self._pid:
+            return False
+        self._start_clean()
+        return True
 
     def _weight(self, thing: Any) -> int:
         """Return the bytes that one thing holds, taken for those of the others."""
@@ -167,6 +171,11 @@ class Assembler:
             self._table.opened(told.trace_id, told.span_id, now, root=told.root)
 
     @property
+    def waiting(self) -> int:
+        """Return how many things were told and wait to be put away."""
+        return len(self._inbox)
+
+    @property
     def counts(self) -> dict[str, int]:
         """Return what happened so far, by kind; a kind that did not happen is not there.
 
@@ -181,6 +190,7 @@ class Assembler:
 
         Returns whether all of it was written within the time.
         """
+        self._in_child()
         give_up_at = time.monotonic() + timeout_s
         if not self._working.acquire(timeout=max(timeout_s, 0)):
             return False
@@ -219,6 +229,11 @@ class Assembler:
         self._counts.say()
         return written
 
+    def turn(self) -> None:
+        """Do now what the worker would do: put away what was told, fold and write what is due."""
+        with self._working:
+            self._work_off()
+
     def after_fork(self) -> None:
         """Start clean in a child process: the spans at hand are the parent's, which writes them."""
         self._start_clean()
@@ -229,6 +244,8 @@ class Assembler:
         """Have the worker look what there is."""
         with self._lock:
             self._watched = self._shut
+            if not self._has_worker:
+                return
             if self._worker is not None:
                 self._due.notify()
                 return
@@ -242,8 +259,7 @@ class Assembler:
         lock = self._lock
         while not self._shut and self._lock is lock:
             busy = bool(self._inbox)
-            with self._working:
-                self._work_off()
+            self.turn()
             self._wait(busy=busy)
 
     def _wait(self, *, busy: bool) -> None:

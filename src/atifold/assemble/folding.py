@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from atifold.filename import file_stem
 from atifold.spans import Span
 
 if TYPE_CHECKING:
@@ -33,15 +34,16 @@ class Folding:
 
 
 def marked(document: Document, incomplete: Sequence[str], part: int) -> Document:
-    """Return the document with the reasons in `extra.atifold.incomplete`, and its part in its name."""
+    """Return the document with the reasons in `extra.atifold.incomplete`, and its part in its name and id."""
     if not incomplete and part == 1:
         return document
     extra = dict(document.trajectory.get("extra") or {})
     ours = dict(extra.get("atifold") or {})
     ours["incomplete"] = list(dict.fromkeys([*ours.get("incomplete", ()), *incomplete]))
-    name = document.name
+    trajectory, name = {**document.trajectory}, document.name
     if part > 1:
         ours["part"] = part
-        name = f"{name}.part{part}"
+        name = trajectory["trajectory_id"] = file_stem(f"{name}.part{part}")
     extra["atifold"] = ours
-    return replace(document, name=name, trajectory={**document.trajectory, "extra": extra}, incomplete=True)
+    trajectory["extra"] = extra
+    return replace(document, name=name, trajectory=trajectory, incomplete=True)

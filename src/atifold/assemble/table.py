@@ -1,122 +1,88 @@
 """Keep the spans of unfinished and lately finished traces, in order of what is due next.
 
-No lock, no thread, no clock of its own: the assembler calls it under its lock. Each call costs the
-same however many traces there are.
+No lock, no thread, no clock of its own: the assembler calls it under its lock. A call costs the same
+however many traces there are; one that takes a group's spans out, or lets a group go, costs as much
+as the group has members.
 """
 
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, deque
-from itertools import chain
-from typing import Final, NamedTuple
+from collections import Counter, OrderedDict, deque
 
+from atifold.assemble.bounds import Bounds
 from atifold.assemble.counts import Counts
+from atifold.assemble.remembered import Remembered
 from atifold.assemble.sizes import TRACE
 from atifold.assemble.ties import conversation, resumed_trace
-from atifold.assemble.trace import PROCESS_BOUND, TRACE_BOUND, Job, Queue, Trace
+from atifold.assemble.trace import PROCESS_BOUND, SETTLED, TRACE_BOUND, Group, Job, Queue, Trace
 from atifold.spans import Span
-
-_REMEMBERED_IDS: Final = 50_000  # span ids of traces that were let go: about 5 MB
-_UNWRITTEN: Final = (Queue.STALE, Queue.OPEN, Queue.DUE)
-
-
-class Bounds(NamedTuple):
-    """How much is held, and for how long (seconds).
-
-    Of `max_bytes` one half is for traces, a quarter for spans that wait to be folded because a bound
-    was passed, an eighth for what the program told and nobody has put away yet, and an eighth for
-    documents that could not be written yet.
-    """
-
-    grace_s: float = 2.0
-    idle_s: float = 60.0
-    retain_s: float = 300.0
-    max_bytes: int = 64_000_000
-    max_trace_bytes: int = 16_000_000
-    max_open_spans: int = 10_000
-
-    @property
-    def trace_bytes(self) -> int:
-        """Return the bytes that all traces may hold together."""
-        return self.max_bytes // 2
-
-    @property
-    def waiting_bytes(self) -> int:
-        """Return the bytes that may wait to be folded; one trace may always."""
-        return self.max_bytes // 4
-
-    @property
-    def unsaved_bytes(self) -> int:
-        """Return the bytes that documents without a place may hold."""
-        return self.max_bytes // 8
-
-    @property
-    def inbox_bytes(self) -> int:
-        """Return the bytes that may wait to be put away, about."""
-        return self.max_bytes // 8
 
 
 class TraceTable:
-    """Hold traces within bounds; `held` is the bytes of their spans, `waiting` those of urgent jobs."""
+    """Hold traces within bounds.
+
+    `held` is the bytes of the spans in `traces` (by id), `waiting` those of `jobs`: urgent ones, that
+    nobody has taken or done yet. `open_spans` were started and have not ended, `past` is what was let go.
+    """
 
     def __init__(self, bounds: Bounds, counts: Counts, *, by_conversation: bool = False) -> None:
         """Take the bounds, where to count, and whether a conversation's traces are folded together."""
         self._bounds = bounds
         self._counts = counts
         self._by_conversation = by_conversation
-        self._traces: dict[str, Trace] = {}
-        self._queues: dict[Queue, OrderedDict[str, Trace]] = {queue: OrderedDict() for queue in Queue}
-        self._keys: dict[str, Trace] = {}
-        self._gone: OrderedDict[str, tuple[int, frozenset[str]]] = OrderedDict()
-        self._gone_ids = 0
-        self._jobs: deque[Job] = deque()
-        self._open_spans = 0
+        self.traces: dict[str, Trace] = {}
+        self.queues: dict[Queue, OrderedDict[str, Trace]] = {queue: OrderedDict() for queue in Queue}
+        self.jobs: deque[Job] = deque()
+        self.past = Remembered(bounds.remembered_ids)
+        self.open_spans = 0
         self.held = 0
         self.waiting = 0
+        self._keys: dict[str, Trace] = {}
+        self._claims: Counter[str] = Counter()  # how many traces stand in the document of a name
 
     # ---- what the program tells ------------------------------------------------------------------
 
     def opened(self, trace_id: str, span_id: str, now: float, *, root: bool) -> None:
         """Note a started span; `root` says that its parent is none or in another process."""
-        trace = self._traces.get(trace_id) or self._new(trace_id, now)
-        if span_id in trace.open or span_id in trace.spans or span_id in trace.told:
+        if self.knows(trace_id, span_id):
+            return
+        trace = self.traces.get(trace_id) or self._new(trace_id, now)
+        if span_id in trace.open:
             return
         trace.open.add(span_id)
         trace.announced = True
         if root:
             trace.roots.add(span_id)
-        self._open_spans += 1
-        if trace.queue is not Queue.OPEN:
-            self._wait(trace, Queue.OPEN, now + self._bounds.idle_s)
-        if self._open_spans > self._bounds.max_open_spans:
-            self._forget_open_spans(now)
+        self.open_spans += 1
+        if trace.queue not in (Queue.OPEN, Queue.BARE):
+            self._wait(trace, Queue.OPEN if trace.spans else Queue.BARE, now + self._bounds.idle_s)
+        if self.open_spans > self._bounds.max_open_spans:
+            oldest = self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.BARE)
+            self._forget_open_spans(oldest or trace, now)
 
     def closed(self, span: Span, size: int, now: float, *, root: bool) -> None:
         """Keep a finished span once."""
-        trace = self._traces.get(span.trace_id) or self._new(span.trace_id, now)
         span_id = span.span_id
-        if span_id in trace.spans or span_id in trace.told:
+        if self.knows(span.trace_id, span_id):
             return
+        trace = self.traces.get(span.trace_id) or self._new(span.trace_id, now)
         if span_id in trace.open:
             trace.open.discard(span_id)
-            self._open_spans -= 1
+            self.open_spans -= 1
         if root or span_id in trace.roots:
             trace.rooted = True
         self._keep(trace, span, size)
         if trace.finished:
             self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
-            self._wait(trace, Queue.OPEN, now + self._bounds.idle_s)
-        self._mind_bounds(trace)
+            self._wait(trace, Queue.OPEN if trace.open else Queue.ROOTLESS, now + self._bounds.idle_s)
+        self._mind_bounds(trace, now)
 
     def knows(self, trace_id: str, span_id: str) -> bool:
         """Return whether the span's record is held, or was."""
-        trace = self._traces.get(trace_id)
-        if trace is not None:
-            return span_id in trace.spans or span_id in trace.told
-        gone = self._gone.get(trace_id)
-        return gone is not None and span_id in gone[1]
+        trace = self.traces.get(trace_id)
+        return (trace is not None and span_id in trace.spans) or self.past.knows(trace_id, span_id)
 
     # ---- what the worker takes -------------------------------------------------------------------
 
@@ -126,11 +92,11 @@ class TraceTable:
         `flush` does not wait for late spans, and takes traces without open spans; `everything` takes
         those with open spans too.
         """
-        if self._jobs:
-            return self._jobs.popleft()
+        if self.jobs:
+            return self.jobs.popleft()
         while (trace := self._next_due(now, flush=flush, everything=everything)) is not None:
-            if any(member.changed for member in trace.group):
-                return self._take(trace, now)
+            if trace.group.changed:
+                return self._take(trace.group, now)
             self._settle(trace, now)
         self._let_go_expired(now)
         return None
@@ -146,51 +112,50 @@ class TraceTable:
         if not job.kept or names is None:
             return set()
         for trace in job.traces:
-            if self._traces.get(trace.id) is not trace or trace.part != job.part:
+            if self.traces.get(trace.id) is not trace or trace.group.part != job.part:
                 continue  # it was let go, or a new part of it began, while this one was folded
-            trace.names = set(names)
-            if trace.queue in (Queue.WRITTEN, Queue.PAUSED):
+            self._claim(trace, frozenset(names))
+            if trace.queue in SETTLED:
                 trace.awaited = paused
                 self._settle(trace, now)
-        return {name for name in job.names - names if not self._claimed(name)}
+        return {name for name in job.names - names if name not in self._claims}
 
     def deadline(self) -> float:
         """Return when something is next due, infinite where nothing is."""
-        if self._jobs:
+        if self.jobs:
             return -math.inf
-        fronts = (self._front(queue) for queue in (Queue.DUE, Queue.OPEN, Queue.WRITTEN))
-        return min((trace.deadline for trace in fronts if trace is not None), default=math.inf)
+        first = self._first(Queue.DUE, Queue.ROOTLESS, Queue.OPEN, Queue.WRITTEN)
+        return math.inf if first is None else first.deadline
 
     def unwritten_spans(self) -> int:
         """Return how many spans are held that no fold has seen."""
-        waiting = sum(len(job.spans) for job in self._jobs)
-        return waiting + sum(len(trace.spans) for trace in self._traces.values() if trace.changed)
+        waiting = sum(len(job.spans) for job in self.jobs)
+        return waiting + sum(len(trace.spans) for trace in self.traces.values() if trace.changed)
 
     # ---- keeping and tying -----------------------------------------------------------------------
 
     def _new(self, trace_id: str, now: float) -> Trace:
-        trace = Trace(trace_id)
-        trace.group = [trace]
-        gone = self._gone.pop(trace_id, None)
-        if gone is not None:
-            part, trace.told = gone
-            trace.part = part + 1
-            self._gone_ids -= len(trace.told) + 1
+        trace = Trace(trace_id, Group())
+        trace.group.members[trace_id] = trace
+        last_part = self.past.take_up(trace_id)
+        if last_part is not None:
+            trace.group.part = last_part + 1
             self._counts.add("late_parts")
-        self._traces[trace_id] = trace
-        self._queues[Queue.OPEN][trace_id] = trace
+        self.traces[trace_id] = trace
+        self.queues[Queue.BARE][trace_id] = trace
         trace.deadline = now + self._bounds.idle_s
         waiting = self._keys.get(trace_id)
         if waiting is not None:
-            self._join(waiting, trace)
+            _join(waiting, trace)
         return trace
 
     def _keep(self, trace: Trace, span: Span, size: int) -> None:
         if not trace.spans:
             size += TRACE
         trace.spans[span.span_id] = span
+        trace.changed = trace.group.changed = True
         trace.size += size
-        trace.changed = True
+        trace.group.size += size
         self.held += size
         resumed = resumed_trace(span)
         if resumed is not None and resumed != trace.id:
@@ -202,169 +167,161 @@ class TraceTable:
                 self._tie(trace, f"conversation {session}")
 
     def _tie(self, trace: Trace, key: str) -> None:
-        other = self._traces.get(key) or self._keys.get(key)
-        if other is None:
-            self._keys[key] = trace
-            trace.keys.append(key)
-            if trace.lasting and key in self._gone:
-                part, ids = self._gone.pop(key)
-                self._gone_ids -= len(ids) + 1
-                trace.part = max(trace.part, part + 1)
-        elif other.group is not trace.group:
-            self._join(trace, other)
+        other = self.traces.get(key) or self._keys.get(key)
+        if other is not None:
+            _join(trace, other)
+            return
+        self._keys[key] = trace
+        trace.keys.append(key)
+        last_part = self.past.take_up(key) if trace.lasting else None
+        if last_part is not None:
+            trace.group.part = max(trace.group.part, last_part + 1)
 
-    @staticmethod
-    def _join(one: Trace, other: Trace) -> None:
-        group, added = one.group, other.group
-        group.extend(added)
-        part = max(member.part for member in group)
-        for member in added:
-            member.group = group
-        for member in group:
-            member.part = part
+    def _claim(self, trace: Trace, names: frozenset[str]) -> None:
+        """Note which documents a trace stands in."""
+        if names == trace.names:
+            return
+        for name in trace.names:
+            self._claims[name] -= 1
+            if not self._claims[name]:
+                del self._claims[name]
+        self._claims.update(names)
+        trace.names = names
 
     # ---- queues ----------------------------------------------------------------------------------
 
     def _wait(self, trace: Trace, queue: Queue, deadline: float) -> None:
         if trace.queue is queue:
-            self._queues[queue].move_to_end(trace.id)
+            self.queues[queue].move_to_end(trace.id)
         else:
-            del self._queues[trace.queue][trace.id]
-            self._queues[queue][trace.id] = trace
+            del self.queues[trace.queue][trace.id]
+            self.queues[queue][trace.id] = trace
             trace.queue = queue
         trace.deadline = deadline
 
-    def _front(self, queue: Queue) -> Trace | None:
-        return next(iter(self._queues[queue].values()), None)
+    def _first(self, *queues: Queue) -> Trace | None:
+        """Return what is due first in any of these queues."""
+        fronts = (next(iter(self.queues[queue].values()), None) for queue in queues)
+        return min((front for front in fronts if front is not None), key=lambda front: front.deadline, default=None)
 
     def _next_due(self, now: float, *, flush: bool, everything: bool) -> Trace | None:
-        for queue in (Queue.DUE, Queue.OPEN):
-            front = self._front(queue)
-            if front is not None and (front.deadline <= now or everything or (flush and queue is Queue.DUE)):
+        for queue in (Queue.DUE, Queue.ROOTLESS, Queue.OPEN):
+            front = self._first(queue)
+            if front is not None and (front.deadline <= now or everything or (flush and queue is not Queue.OPEN)):
                 return front
-        if flush:
-            waiting = self._queues[Queue.OPEN].values()
-            return next((trace for trace in waiting if trace.changed and not trace.open), None)
         return None
 
-    def _take(self, trace: Trace, now: float) -> Job:
-        members = tuple(trace.group)
-        for member in members:
+    def _take(self, group: Group, now: float) -> Job:
+        group.changed = False
+        for member in group.members.values():
             member.changed = False
             self._settle(member, now)
-        return _job(members, [], kept=True)
+        return Job.of(group, kept=True)
 
     def _settle(self, trace: Trace, now: float) -> None:
-        """Put a trace where it waits once it is written."""
-        if trace.open:
+        """Put a trace where it waits once all that is held of it is written."""
+        if trace.open and not trace.spans:
+            self._wait(trace, Queue.BARE, now + self._bounds.idle_s)
+        elif trace.open:
             self._wait(trace, Queue.STALE, math.inf)
         elif trace.awaited or trace.lasting:
             self._wait(trace, Queue.PAUSED, math.inf)
         else:
             self._wait(trace, Queue.WRITTEN, now + self._bounds.retain_s)
 
-    def _claimed(self, name: str) -> bool:
-        return any(name in trace.names for trace in self._traces.values())
-
     # ---- bounds ----------------------------------------------------------------------------------
 
-    def _mind_bounds(self, trace: Trace) -> None:
+    def _mind_bounds(self, trace: Trace, now: float) -> None:
         bounds = self._bounds
         most = min(bounds.max_trace_bytes, bounds.trace_bytes)
-        size = trace.size if len(trace.group) == 1 else sum(member.size for member in trace.group)
-        if size > most:
+        if trace.group.size > most:
             self._counts.add("trace_bound", "trace %s passed %d bytes and is written in parts", trace.id, most)
-            self._turn_page(trace, TRACE_BOUND)
-        while self.held > bounds.trace_bytes:
-            self._evict()
-        while self.waiting > bounds.waiting_bytes and len(self._jobs) > 1:
+            self._turn_page(trace.group, TRACE_BOUND, now)
+        while self.held > bounds.trace_bytes and (oldest := self._oldest()) is not None:
+            self._evict(oldest, now)
+        while self.waiting > bounds.waiting_bytes and len(self.jobs) > 1:
             self._drop_job()
 
-    def _evict(self) -> None:
-        """Let go of the oldest trace, the written ones first."""
-        for queue in (Queue.WRITTEN, Queue.PAUSED):
-            front = self._front(queue)
-            if front is not None:
-                self._release(front)
-                return
-        trace = next(waiting for queue in _UNWRITTEN for waiting in self._queues[queue].values() if waiting.spans)
+    def _oldest(self) -> Trace | None:
+        """Return the oldest trace that holds spans: of the written ones, else of the open ones, else of those due."""
+        written = self._first(Queue.WRITTEN) or self._first(Queue.PAUSED)
+        return written or self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.ROOTLESS) or self._first(Queue.DUE)
+
+    def _evict(self, trace: Trace, now: float) -> None:
+        """Let go of a trace, and have it written before where it is not."""
+        if trace.queue in SETTLED:
+            self._release(trace.group)
+            return
         words = "more than %d bytes are held: trace %s is written incomplete"
         self._counts.add("process_bound", words, self._bounds.trace_bytes, trace.id)
-        self._turn_page(trace, PROCESS_BOUND)
+        self._turn_page(trace.group, PROCESS_BOUND, now)
 
-    def _turn_page(self, trace: Trace, reason: str) -> None:
+    def _turn_page(self, group: Group, reason: str, now: float) -> None:
         """Have the group's spans written as they stand; what comes later is the next part."""
-        members = tuple(trace.group)
-        job = _job(members, [reason], kept=False)
-        self._jobs.append(job)
+        job = Job.of(group, [reason], kept=False)
+        self.jobs.append(job)
         self.held -= job.size
         self.waiting += job.size
-        for member in members:
-            member.turn_page()
-        for member in members:
-            if member.queue in (Queue.WRITTEN, Queue.PAUSED):
-                self._release(member)
+        group.part += 1
+        group.size, group.changed = 0, False
+        for member in job.traces:
+            self.past.put(member.id, member.spans)
+            member.spans, member.size, member.changed = {}, 0, False
+            self._claim(member, frozenset())
+        self._release(group)
+        for member in group.members.values():
+            self._settle(member, now)
 
     def _drop_job(self) -> None:
         """Lose what the worker could not keep up with, and say so."""
-        job = self._jobs.popleft()
+        job = self.jobs.popleft()
         self.waiting -= job.size
         words = "writing does not keep up: spans of trace %s are lost"
         self._counts.add("spans_lost", words, job.trace_id, n=len(job.spans))
 
     def _let_go_expired(self, now: float) -> None:
-        while (front := self._front(Queue.WRITTEN)) is not None and front.deadline <= now:
-            self._release(front)
+        while (front := self._first(Queue.WRITTEN)) is not None and front.deadline <= now:
+            self._release(front.group)
 
-    def _release(self, trace: Trace) -> None:
-        """Forget a trace and what is written of its group, except which spans they had."""
-        gone = [member for member in trace.group if member.queue in (Queue.WRITTEN, Queue.PAUSED)]
+    def _release(self, group: Group) -> None:
+        """Forget what is written of a group, except which spans it had."""
+        gone = [member for member in group.members.values() if member.queue in SETTLED]
         for member in gone:
-            trace.group.remove(member)
             self._forget(member)
-        for member in trace.group:
-            # its next document would take the place of one that holds more
-            member.part = max(member.part, trace.part + 1)
-            member.names = set()
+        if any(member.spans for member in gone):
+            # the next document of the others would take the place of one that holds more
+            group.part += 1
+            for member in group.members.values():
+                self._claim(member, frozenset())
 
     def _forget(self, trace: Trace) -> None:
-        del self._queues[trace.queue][trace.id]
-        del self._traces[trace.id]
+        del self.queues[trace.queue][trace.id]
+        del self.traces[trace.id]
+        del trace.group.members[trace.id]
+        trace.group.size -= trace.size
         self.held -= trace.size
-        last_part = trace.part if trace.spans else trace.part - 1
-        self._remember(trace.id, last_part, trace.told.union(trace.spans))
+        last_part = trace.group.part if trace.spans else trace.group.part - 1
+        self.past.let_go(trace.id, last_part, trace.spans)
+        self._claim(trace, frozenset())
         for key in trace.keys:
             del self._keys[key]
             if trace.lasting:
-                self._remember(key, last_part, frozenset())
+                self.past.let_go(key, last_part)
 
-    def _remember(self, key: str, part: int, ids: frozenset[str]) -> None:
-        self._gone[key] = (part, ids)
-        self._gone_ids += len(ids) + 1
-        while self._gone_ids > _REMEMBERED_IDS and len(self._gone) > 1:
-            _, (_, oldest) = self._gone.popitem(last=False)
-            self._gone_ids -= len(oldest) + 1
-
-    def _forget_open_spans(self, now: float) -> None:
-        waiting = chain(self._queues[Queue.STALE].values(), self._queues[Queue.OPEN].values())
-        trace = next(candidate for candidate in waiting if candidate.open)
+    def _forget_open_spans(self, trace: Trace, now: float) -> None:
         words = "more than %d spans are open: those of trace %s are not waited for"
         self._counts.add("open_spans_forgotten", words, self._bounds.max_open_spans, trace.id, n=len(trace.open))
-        self._open_spans -= len(trace.open)
+        self.open_spans -= len(trace.open)
         trace.open.clear()
         trace.forgotten = True
-        self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
+        if trace.spans:
+            self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
+        else:
+            self._settle(trace, now)
 
 
-def _job(members: tuple[Trace, ...], reasons: list[str], *, kept: bool) -> Job:
-    for member in members:
-        reasons.extend(member.reasons())
-    return Job(
-        traces=members,
-        spans=[span for member in members for span in member.spans.values()],
-        reasons=tuple(dict.fromkeys(reasons)),
-        part=members[0].part,
-        size=sum(member.size for member in members),
-        names=frozenset(name for member in members for name in member.names),
-        kept=kept,
-    )
+def _join(one: Trace, other: Trace) -> None:
+    """Have two traces, and all that each is tied to, folded together."""
+    if one.group is not other.group:
+        less, more = sorted((one.group, other.group), key=lambda group: len(group.members))
+        more.take_in(less)

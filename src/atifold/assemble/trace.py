@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
@@ -19,26 +20,52 @@ EARLIER_PART: Final = "earlier_part"  # spans before these stand in the part bef
 class Queue(Enum):
     """Where a trace waits; each queue is in order of its deadlines."""
 
+    BARE = "bare"  # open, and nothing held of it: for its spans
     OPEN = "open"  # for more spans
+    ROOTLESS = "rootless"  # for its root, with no span open
     DUE = "due"  # for late spans, then it is written
     STALE = "stale"  # open and written as it stands; for more spans, without a deadline
     WRITTEN = "written"  # to be let go; a late span reopens it
     PAUSED = "paused"  # for the leg that carries it on, without a deadline
 
 
+SETTLED: Final = (Queue.WRITTEN, Queue.PAUSED)
+"""Where traces wait of which all is written."""
+
+
+@dataclass(eq=False, slots=True)
+class Group:
+    """Traces that are folded together: the bytes of their spans, and the part that these go into.
+
+    `changed` says that some of the spans are in no document yet.
+    """
+
+    members: dict[str, Trace] = field(default_factory=dict)
+    size: int = 0
+    part: int = 1
+    changed: bool = False
+
+    def take_in(self, other: Group) -> None:
+        """Take the members of another group over."""
+        self.members.update(other.members)
+        for member in other.members.values():
+            member.group = self
+        self.size += other.size
+        self.part = max(self.part, other.part)
+        self.changed = self.changed or other.changed
+
+
 @dataclass(eq=False, slots=True)
 class Trace:
     """One trace: the spans held of it, which are open, and where it waits.
 
-    `told` are the ids of spans that went into earlier parts, `roots` those of started local roots,
-    `group` is the list of the traces that are folded together, shared by its members. `awaited`
-    says that its document waits for a leg that resumes it, `lasting` that a conversation may go on.
+    `roots` are the ids of started local roots. `awaited` says that its document waits for a leg that
+    resumes it, `lasting` that a conversation may go on.
     """
 
     id: str
-    part: int = 1
+    group: Group
     spans: dict[str, Span] = field(default_factory=dict)
-    told: frozenset[str] = frozenset()
     open: set[str] = field(default_factory=set)
     roots: set[str] = field(default_factory=set)
     rooted: bool = False
@@ -49,10 +76,9 @@ class Trace:
     lasting: bool = False
     size: int = 0
     deadline: float = 0.0
-    queue: Queue = Queue.OPEN
-    group: list[Trace] = field(default_factory=list)
+    queue: Queue = Queue.BARE
     keys: list[str] = field(default_factory=list)
-    names: set[str] = field(default_factory=set)
+    names: frozenset[str] = frozenset()
 
     @property
     def finished(self) -> bool:
@@ -65,19 +91,13 @@ class Trace:
     def reasons(self) -> list[str]:
         """Return why a document of what is held now would be incomplete."""
         found = []
-        if self.part > 1:
+        if self.group.part > 1:
             found.append(EARLIER_PART)
         if self.open or self.forgotten:
             found.append(OPEN_SPANS)
         if not self.rooted and not self.announced:
             found.append(NO_ROOT)
         return found
-
-    def turn_page(self) -> None:
-        """Let go of the spans held; what comes from now on is the next part."""
-        self.told = self.told.union(self.spans)
-        self.part += 1
-        self.spans, self.size, self.changed, self.names = {}, 0, False, set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +111,21 @@ class Job:
     size: int
     names: frozenset[str]
     kept: bool
+
+    @classmethod
+    def of(cls, group: Group, reasons: Sequence[str] = (), *, kept: bool) -> Job:
+        """Return the work on all that a group holds now; `kept` says that it goes on holding it."""
+        members = tuple(group.members.values())
+        found = dict.fromkeys([*reasons, *(reason for member in members for reason in member.reasons())])
+        return cls(
+            traces=members,
+            spans=[span for member in members for span in member.spans.values()],
+            reasons=tuple(found),
+            part=group.part,
+            size=group.size,
+            names=frozenset().union(*(member.names for member in members)),
+            kept=kept,
+        )
 
     @property
     def trace_id(self) -> str:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from atifold.atif.findings import Finding, inside, shown
-from atifold.atif.kinds import is_object
 from atifold.atif.reading import parse_file
 from atifold.atif.rules import REFERENCE, Rule
 from atifold.atif.shape import misfits
 from atifold.atif.walk import Scope, visits
+from atifold.kinds import is_object
 
 _RULES: Final[Mapping[Scope, tuple[Rule, ...]]] = {
     scope: tuple(rule for rule in REFERENCE if rule.scope == scope) for scope in get_args(Scope)

@@ -6,7 +6,7 @@ from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from atifold.atif.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 Severity = Literal["error", "warning"]
 """An error makes the document invalid; a warning does not."""

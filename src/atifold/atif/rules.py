@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 from pydantic import TypeAdapter, ValidationError
 
 from atifold.atif.findings import Severity, shown
-from atifold.atif.kinds import field, is_list
 from atifold.atif.models import audio_type
 from atifold.atif.timestamps import moment
 from atifold.atif.walk import Scope, Visit, objects, results
+from atifold.kinds import field, is_list
 
 AGENT_ONLY: Final = ("model_name", "reasoning_effort", "reasoning_content", "tool_calls", "metrics")
 """Fields that say something about an inference, so no other source has them."""
@@ -110,9 +110,10 @@ def no_inference(visit: Visit) -> Iterator[Fault]:
 def call_ids(visit: Visit) -> Iterator[Fault]:
     """Want each result on the step that made the call."""
     ids = [call.get("tool_call_id") for _, call in objects(visit.value, "tool_calls")]
+    known = {found for found in ids if isinstance(found, str)}
     for path, result in results(visit.value):
         found = result.get("source_call_id")
-        if isinstance(found, str) and found not in ids:
+        if isinstance(found, str) and found not in known:
             wanted = f"a tool_call_id of the same step ({_listed(ids)})"
             yield Fault(f"{path}.source_call_id", f"found {shown(found)}, wanted {wanted}")
 

@@ -15,9 +15,9 @@ import orjson
 from pydantic.json_schema import GenerateJsonSchema
 from pydantic_core.core_schema import DictSchema, FloatSchema
 
-from atifold.atif.kinds import is_list, is_object
 from atifold.atif.models import Trajectory
 from atifold.atif.versions import VERSIONS, SchemaVersion, newer_than
+from atifold.kinds import is_list, is_object
 
 PUBLISHED: Final[tuple[SchemaVersion, ...]] = ("ATIF-v1.7", "ATIF-v1.8")
 """The versions whose schemas are kept in the repository."""

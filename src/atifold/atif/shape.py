@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from pydantic import ValidationError
 
 from atifold.atif.findings import Finding, at, shown
-from atifold.atif.kinds import field, is_list, is_object
 from atifold.atif.models import Trajectory
+from atifold.kinds import field, is_list, is_object
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from atifold.atif.findings import inside
-from atifold.atif.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 Scope = Literal["trajectory", "step", "part", "ref"]
 """A document or embedded document, a step, a content part, a reference to a subagent."""

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from atifold.atif.findings import Finding, at, shown
-from atifold.atif.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 DEEPEST: Final = 200
 """How deep lists and objects may stand in one another; the fast encoder stops at 254."""

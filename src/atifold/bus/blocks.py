@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from typing_extensions import Self
 
 from atifold.bus.clock import now_ns
+from atifold.bus.inputs import calls_of, count_of, money_of, text_of
 
 if TYPE_CHECKING:
     from atifold.bus.bus import EventBus
     from atifold.bus.run import Run
+
+
+_TOOL: ContextVar[str | None] = ContextVar("atifold_tool", default=None)
+
+
+def current_tool() -> str | None:
+    """Return the call id of the innermost `run.tool(...)` of this thread or task, None outside of one."""
+    return _TOOL.get()
 
 
 class Block:
@@ -75,13 +85,12 @@ class ModelBlock(Block):
         self._end: dict[str, Any] = {}
         self._reasoning: list[dict[str, Any]] = []
         self._cost: float | None = None
-        self._counted: tuple[int | None, int | None, str | None] = (None, None, None)
 
     def respond(  # noqa: PLR0913  an answer has that many figures
         self,
-        content: str = "",
+        content: Any = "",
         *,
-        tool_calls: Iterable[Mapping[str, Any]] = (),
+        tool_calls: Iterable[Any] = (),
         reasoning: str | None = None,
         model: str | None = None,
         id: str | None = None,  # noqa: A002  the field's own word
@@ -95,35 +104,37 @@ class ModelBlock(Block):
     ) -> None:
         """State the answer; of several the last counts.
 
-        `tool_calls` are what the model asked for: `{id, name, arguments}` each. Token counts are as
+        `content` is its text (or content blocks, or a message of an SDK). `tool_calls` are what the
+        model asked for: `{id, name, arguments}` each, or as an SDK gives them. Token counts are as
         the conventions count them: `input_tokens` includes cached and cache-write tokens,
         `output_tokens` includes reasoning. None is unknown, which is not zero.
         """
-        calls = [dict(call) for call in tool_calls]
+        text = content if type(content) is str else text_of(content)
+        calls = calls_of(tool_calls) if tool_calls else []
         self._end = end = {
-            "content": content,
+            "content": text,
             "toolCallCount": len(calls),
             "stopReason": finish_reason or ("tool_calls" if calls else "stop"),
         }
         usage = {
-            "input": input_tokens,
-            "output": output_tokens,
-            "cacheRead": cached_tokens,
-            "cacheWrite": cache_write_tokens,
-            "thinking": reasoning_tokens,
+            "input": count_of("input_tokens", input_tokens),
+            "output": count_of("output_tokens", output_tokens),
+            "cacheRead": count_of("cached_tokens", cached_tokens),
+            "cacheWrite": count_of("cache_write_tokens", cache_write_tokens),
+            "thinking": count_of("reasoning_tokens", reasoning_tokens),
         }
-        if any(count is not None for count in usage.values()):
-            end["usage"] = {**given(usage), "atifold.inclusive": True}
+        usage = {name: count for name, count in usage.items() if count is not None}
+        if usage:
+            end["usage"] = {**usage, "atifold.inclusive": True}
         if id is not None:
             end["providerResponseRef"] = id
         if model is not None:
             end["atifold.responseModel"] = model
         if calls:
             end["atifold.toolCalls"] = calls
-        self._cost = cost_usd
+        self._cost = money_of("cost_usd", cost_usd)
         if reasoning is not None:
-            self._reasoning = [{"type": "thinking", "content": reasoning}]
-        self._counted = (input_tokens, output_tokens, content)
+            self._reasoning = [{"type": "thinking", "content": text_of(reasoning)}]
 
     def token(self, content: str) -> None:
         """Report a streamed chunk; only its time matters, its text is never written to a span."""
@@ -155,27 +166,30 @@ class ModelBlock(Block):
         if error is not None:
             end["atifold.errorType"] = error_type(error)
             end["atifold.error"] = str(error)
-        meta = self._run.meta(self._stage_id, ended_ns)
-        self.bus.emit("agentfootprint.stream.llm_end", end, meta=meta)
-        self._run.count(*self._counted)
+        self._run.count(end.get("usage"), end.get("content"))
+        events = [("agentfootprint.stream.llm_end", end)]
         if self._reasoning:
-            self._emit_thinking(ended_ns)
+            events.append(("agentfootprint.stream.thinking_end", self._thinking()))
         if self._cost is not None:
-            self._emit_cost(self._cost, ended_ns)
+            events.append(("agentfootprint.cost.tick", self._tick(self._cost)))
+        if "atifold.toolCalls" in end:  # all calls are named: nothing that follows belongs to this inference
+            events[-1][1]["atifold.last"] = True
+        meta = self._run.meta(self._stage_id, ended_ns)
+        for name, payload in events:
+            self.bus.emit(name, payload, meta=meta)
 
-    def _emit_thinking(self, time_ns: int) -> None:
+    def _thinking(self) -> dict[str, Any]:
         chars = sum(len(block["content"]) for block in self._reasoning)
-        payload = {
+        return {
             "iteration": self._iteration,
             "blockCount": len(self._reasoning),
             "totalChars": chars,
             "blocks": self._reasoning,
         }
-        self.bus.emit("agentfootprint.stream.thinking_end", payload, meta=self._run.meta(self._stage_id, time_ns))
 
-    def _emit_cost(self, cost_usd: float, time_ns: int) -> None:
+    def _tick(self, cost_usd: float) -> dict[str, Any]:
         usage = self._end.get("usage") or {}
-        payload = {
+        return {
             "scope": "iteration",
             "model": self._model,
             "provider": self._provider,
@@ -184,7 +198,6 @@ class ModelBlock(Block):
             "estimatedUsd": cost_usd,
             "cumulative": self._run.add_cost(usage, cost_usd),
         }
-        self.bus.emit("agentfootprint.cost.tick", payload, meta=self._run.meta(self._stage_id, time_ns))
 
 
 class ToolBlock(Block):
@@ -200,6 +213,7 @@ class ToolBlock(Block):
         self._stage_id = run.next_stage("tool-calls")
         self._started_ns = 0
         self._end: dict[str, Any] = {"result": None}
+        self._token: Token[str | None] | None = None
 
     def result(self, value: object) -> None:
         """State what the tool gave: any JSON value; of several the last counts."""
@@ -207,7 +221,9 @@ class ToolBlock(Block):
 
     def fail(self, text: str, *, type: str | None = None) -> None:  # noqa: A002  the field's own word
         """State that the tool failed, with the text that the model reads; the run goes on."""
-        self._end = given({"result": text, "error": True, "atifold.errorType": type})
+        self._end = {"result": text, "error": True}
+        if type is not None:
+            self._end["atifold.errorType"] = type
 
     def _enter(self) -> None:
         self._started_ns = now_ns()
@@ -215,16 +231,27 @@ class ToolBlock(Block):
         meta = self._run.meta(self._stage_id, self._started_ns)
         self.bus.emit("agentfootprint.stream.tool_start", payload, meta=meta)
         self._release = self.bus.activate(self._run.run_id, self._stage_id)
+        self._token = _TOOL.set(self.id)
 
     def _leave(self, error: BaseException | None) -> None:
         self._deactivate()
+        reset(self._token)
         if error is not None:
             self.fail(str(error), type=error_type(error))
         ended_ns = now_ns()
         duration_ms = (ended_ns - self._started_ns) // 1_000_000
-        payload = {"toolCallId": self.id, "durationMs": duration_ms, **self._end}
+        payload = {"toolCallId": self.id, "durationMs": duration_ms, "atifold.last": True, **self._end}
         meta = self._run.meta(self._stage_id, ended_ns)
         self.bus.emit("agentfootprint.stream.tool_end", payload, meta=meta)
+
+
+def reset(token: Token[Any] | None) -> None:
+    """Undo a setting of a context variable; a generator that another task closes has no way back."""
+    if token is not None:
+        try:  # noqa: SIM105  contextlib.suppress costs more than the reset
+            token.var.reset(token)
+        except ValueError:
+            pass
 
 
 def given(fields: dict[str, Any]) -> dict[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import secrets
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from atifold.bus.blocks import Block, ModelBlock, ToolBlock, error_type, given
+from atifold.bus.blocks import Block, ModelBlock, ToolBlock, current_tool, error_type, given, reset
 from atifold.bus.clock import now_ns
+from atifold.bus.inputs import arguments_of, calls_of, messages_of
 from atifold.events.envelope import Meta
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Run(Block):
     ...         call.respond("Booked.", input_tokens=30, output_tokens=6)
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what identifies a run
         self,
         bus: EventBus,
         agent: str,
@@ -49,11 +49,13 @@ class Run(Block):
         tenant: str | None = None,
         run_id: str | None = None,
         version: str | None = None,
+        caller: Run | None = None,
     ) -> None:
         """Take the agent's name, the user's prompt and what identifies the run.
 
         `session_id` ties the runs of one conversation; without one no conversation id is written.
-        `run_id` is made up where none is given.
+        `run_id` is made up where none is given. `caller` is the run that this one works for, where no
+        span of it is the current one (in a thread of its own, say).
         """
         super().__init__(bus)
         self.agent_name = agent
@@ -61,6 +63,7 @@ class Run(Block):
         self.run_id = run_id or _new_run_id()
         self.answer: str | None = None
         self._version = version
+        self._caller = caller
         self._envelope = Meta(
             run_id=self.run_id,
             composition_path=(f"Agent:{agent}",),
@@ -84,9 +87,9 @@ class Run(Block):
         model: str,
         *,
         provider: str,
-        messages: Iterable[Mapping[str, Any]] | None = None,
+        messages: Iterable[Any] | None = None,
         system: str | None = None,
-        tools: Iterable[Mapping[str, Any]] | None = None,
+        tools: Iterable[Any] | None = None,
         temperature: float | None = None,
         max_tokens: int | None = None,
         top_p: float | None = None,
@@ -110,24 +113,26 @@ class Run(Block):
             request["atifold.topP"] = top_p
         if reasoning_effort is not None:
             request["atifold.reasoningEffort"] = reasoning_effort
-        if messages is not None:
-            request["atifold.messages"] = list(messages)
+        history = messages_of(messages)
+        if history is not None:
+            request["atifold.messages"] = history
         if tools is not None:
-            request["atifold.toolDefinitions"] = list(tools)
+            request["atifold.toolDefinitions"] = calls_of(tools)
         return ModelBlock(self, model, provider, request)
 
-    def tool(self, name: str, arguments: Mapping[str, Any] | None = None, *, id: str | None = None) -> ToolBlock:  # noqa: A002  the field's own word
+    def tool(self, name: str, arguments: Any = None, *, id: str | None = None) -> ToolBlock:  # noqa: A002  the field's own word
         """Return a context manager for one execution of a tool.
 
-        `id` is the id of the model's request; one is made up where none is given.
+        `arguments` are a mapping, or the JSON text that a model gave. `id` is the id of the model's
+        request; one is made up where none is given.
         """
-        return ToolBlock(self, name, dict(arguments or {}), id or f"call_{secrets.token_hex(6)}")
+        return ToolBlock(self, name, arguments_of(arguments), id or f"call_{secrets.token_hex(6)}")
 
     def agent(self, name: str, prompt: str | None = None, *, version: str | None = None) -> Run:
         """Return a context manager for a turn of another agent that this one (or its tool) calls."""
         given = self._envelope
         identity = {"session_id": given.session_id, "principal": given.principal, "tenant": given.tenant}
-        return Run(self.bus, name, prompt, version=version, **identity)
+        return Run(self.bus, name, prompt, version=version, caller=self, **identity)
 
     def emit(self, name: str, payload: Mapping[str, Any]) -> None:
         """Emit any other event of the catalogue as part of this run."""
@@ -152,11 +157,12 @@ class Run(Block):
         """Return the number of the next inference, from 1."""
         return next(self._iterations)
 
-    def count(self, input_tokens: int | None, output_tokens: int | None, text: str | None) -> None:
+    def count(self, usage: Mapping[str, Any] | None, text: str | None) -> None:
         """Add one inference to the turn's totals and remember its text as the answer so far."""
         self._calls += 1
-        self._tokens[0] += input_tokens or 0
-        self._tokens[1] += output_tokens or 0
+        if usage:
+            self._tokens[0] += usage.get("input", 0)
+            self._tokens[1] += usage.get("output", 0)
         if text:
             self._last_text = text
 
@@ -171,14 +177,23 @@ class Run(Block):
 
     def _enter(self) -> None:
         self._started_ns = now_ns()
-        payload = given({"turnIndex": 0, "userPrompt": self.prompt, "atifold.agentVersion": self._version})
+        caller = None if self._caller is None else self._caller.run_id
+        payload = given(
+            {
+                "turnIndex": 0,
+                "userPrompt": self.prompt,
+                "atifold.agentVersion": self._version,
+                "atifold.callerRun": caller,
+                "atifold.callerTool": current_tool() if caller is not None else None,
+            }
+        )
         self.bus.emit("agentfootprint.agent.turn_start", payload, meta=self.meta("agent#0", self._started_ns))
         self._token = _CURRENT.set(self)
         self._release = self.bus.activate(self.run_id, "agent#0")
 
     def _leave(self, error: BaseException | None) -> None:
         self._deactivate()
-        _reset(self._token)
+        reset(self._token)
         ended_ns = now_ns()
         if error is not None:
             payload = {"error": str(error), "stage": "run", "scope": "run", "atifold.errorType": error_type(error)}
@@ -198,9 +213,3 @@ class Run(Block):
 def _new_run_id() -> str:
     """Return an id in the producer's form whose last part no other process makes too."""
     return f"run-{now_ns() // 1_000_000}-{secrets.token_hex(4)}"
-
-
-def _reset(token: Any) -> None:
-    """Undo a setting of a context variable; a generator that another task closes has no way back."""
-    with suppress(ValueError):
-        token.var.reset(token)

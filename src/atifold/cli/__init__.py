@@ -15,7 +15,7 @@ import click
 
 from atifold import __version__
 from atifold.cli import check, demo, fold, replay
-from atifold.cli.words import INTERRUPTED, NOTHING_DONE, SOME_REFUSED, one_line, say
+from atifold.cli.words import INTERRUPTED, NOTHING_DONE, READER_GONE, one_line, say
 from atifold.errors import AtifoldError
 
 __all__ = ["main"]
@@ -64,15 +64,15 @@ class Program(click.Group):
 
 
 class _ReaderGoneError(click.ClickException):
-    """Say that whoever read our stdout has gone."""
+    """Stop, and say nothing: whoever read our stdout has what they wanted."""
 
-    exit_code = SOME_REFUSED
+    exit_code = READER_GONE
 
     def __init__(self) -> None:
-        super().__init__("stdout: closed before everything was written")
+        super().__init__("stdout was closed")
 
-    def show(self, file: Any = None) -> None:  # noqa: ARG002 - click's signature
-        say(f"atifold: {self.message}")
+    def show(self, file: Any = None) -> None:
+        """Be silent."""
 
 
 def _leave_stdout() -> None:

@@ -9,15 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from atifold.cli.inputs import DOCUMENTS, files, stdin
-from atifold.cli.words import Tally, one_line, say
+from atifold.cli.inputs import DOCUMENTS, STDIN, files, stdin
+from atifold.cli.words import Tally, one_line, plural, say
+from atifold.cli.wrong_kind import Kind, Others, kind_of
 from atifold.errors import InputError
-from atifold.jsontext import from_json, to_json_text
+from atifold.jsonfiles import documents, unpacked
+from atifold.jsontext import to_json_text
+from atifold.kinds import is_object
 
 if TYPE_CHECKING:
     from atifold.atif import Finding
 
-_WANTED = "wanted one ATIF document"
+_WANTED = "wanted a file with ATIF documents"
 
 
 class Checked(NamedTuple):
@@ -39,65 +42,66 @@ class Checked(NamedTuple):
 def command(context: click.Context, inputs: tuple[str, ...], *, as_json: bool) -> None:
     """Check that files are valid ATIF documents.
 
-    Every finding names the path of what is wrong, on stdout. A FILE holds one document, or (.jsonl)
-    one per line; a folder stands for the .json and .jsonl files in it, - for stdin. Warnings alone do
-    not make a document invalid.
+    Every finding names the path of what is wrong, on stdout. A FILE holds one document, or one per
+    line, plain or gzip; a folder stands for the .json and .jsonl files in it, - for stdin. Warnings
+    alone do not make a document invalid.
     """
     tally = Tally()
     paths, errors = files(inputs, DOCUMENTS)
-    tally.refuse(errors)
-    checked = []
-    for path in paths:
-        for result in _check(path):
-            if isinstance(result, InputError):
-                tally.refuse([result])
-                _show_refused(result, as_json=as_json)
-            else:
-                checked.append(result)
-                _show(result, as_json=as_json)
+    _refuse(errors, tally, as_json=as_json)
+    others = Others(Kind.DOCUMENT)
+    checked: list[Checked] = []
+    for path, folder in paths.items():
+        results = list(_check(path))
+        for kind in dict.fromkeys(result for result in results if isinstance(result, Kind)):
+            others.add(kind, path, folder)
+        _refuse([result for result in results if isinstance(result, InputError)], tally, as_json=as_json)
+        documents = [result for result in results if isinstance(result, Checked)]
+        for result in documents:
+            _show(result, as_json=as_json)
+        checked += documents
+    _refuse(others.errors(), tally, as_json=as_json)
     invalid = sum(not result.valid for result in checked)
-    say(_closing(len(checked), invalid, sum(len(r.findings) for r in checked)))
+    say(_closing(len(checked), invalid, sum(len(r.findings) for r in checked), tally.refused_inputs))
     context.exit(max(tally.exit_code(len(checked)), int(bool(invalid))))
 
 
-def _check(path: str) -> Iterator[Checked | InputError]:
-    """Yield what was found in each document of a file, and an error for each that cannot be read."""
+def _check(path: str) -> Iterator[Checked | InputError | Kind]:
+    """Yield what was found in each document of a file, an error for each that cannot be read, the kind of others."""
     from atifold import atif
-    from atifold.atif.reading import parse_file
+    from atifold.atif.reading import parse
 
+    name, file = (STDIN, None) if path == "-" else (path, Path(path))
     try:
-        if path != "-" and not path.endswith(".jsonl"):
-            yield Checked(path, atif.check(parse_file(path), file=Path(path)))
-            return
-        data = stdin().read() if path == "-" else _bytes(path)
+        data, complaint = unpacked(stdin().read() if file is None else _bytes(file), name)
     except InputError as error:
         yield error
         return
-    folder = None if path == "-" else Path(path)
-    for where, line in _documents("<stdin>" if path == "-" else path, data):
+    if complaint is None and not data.strip():
+        complaint = InputError(name, "found an empty file", _WANTED)
+    if complaint is not None:
+        yield complaint
+    for found in documents(data, _is_document) if data.strip() else ():
+        kind = kind_of(found.value)
+        if kind not in (None, Kind.DOCUMENT):
+            yield kind
+            continue
         try:
-            yield Checked(where, atif.check(from_json(line), file=folder))
-        except ValueError as error:
-            yield InputError(where, f"not JSON ({one_line(error)})", _WANTED)
+            where = name if found.line is None else f"{name}:{found.line}"
+            yield Checked(where, atif.check(parse(found.text, name, line=found.line), file=file))
+        except InputError as error:
+            yield error
 
 
-def _bytes(path: str) -> bytes:
+def _bytes(path: Path) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return path.read_bytes()
     except OSError as error:
-        raise InputError(path, f"cannot be read: {error.strerror}", "wanted a file with ATIF documents") from None
+        raise InputError(path, f"cannot be read: {error.strerror}", _WANTED) from None
 
 
-def _documents(name: str, data: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yield each document's place and text: the whole where that is JSON, else a document a line."""
-    try:
-        from_json(data)
-    except ValueError:
-        for number, line in enumerate(data.split(b"\n"), 1):
-            if line.strip():
-                yield f"{name}:{number}", line
-    else:
-        yield name, data
+def _is_document(value: Any) -> bool:
+    return is_object(value) and ("steps" in value or "schema_version" in value)
 
 
 def _show(result: Checked, *, as_json: bool) -> None:
@@ -110,8 +114,10 @@ def _show(result: Checked, *, as_json: bool) -> None:
         click.echo(f"{result.where}: {warning}{finding}")
 
 
-def _show_refused(error: InputError, *, as_json: bool) -> None:
-    if as_json:
+def _refuse(errors: list[InputError], tally: Tally, *, as_json: bool) -> None:
+    """Count errors, and say each once: on stderr, or as JSON on stdout."""
+    tally.refuse(errors, aloud=not as_json)
+    for error in errors if as_json else ():
         _put({"where": error.where, "valid": False, "unreadable": one_line(error), "findings": []})
 
 
@@ -119,10 +125,10 @@ def _put(value: dict[str, Any]) -> None:
     click.echo(to_json_text(value))
 
 
-def _closing(checked: int, invalid: int, findings: int) -> str:
+def _closing(checked: int, invalid: int, findings: int, refused: int) -> str:
     if not checked:
         return "nothing was checked"
-    documents = "1 document" if checked == 1 else f"{checked:,} documents"
-    state = "valid" if not invalid else f"{invalid:,} of them invalid"
-    found = "nothing found" if not findings else "1 finding" if findings == 1 else f"{findings:,} findings"
-    return f"{documents} checked, {state}, {found}"
+    state = "valid" if not invalid else "invalid" if checked == invalid else f"{invalid:,} invalid"
+    found = plural(findings, "finding") if findings else "nothing found"
+    more = f"; {refused:,} more could not be checked" if refused else ""
+    return f"{plural(checked, 'document')} checked, {state}, {found}{more}"

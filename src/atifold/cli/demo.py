@@ -6,16 +6,15 @@ import shutil
 import sys
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from atifold.cli.outputs import write_documents
-from atifold.cli.words import Tally
+from atifold.cli.words import Tally, plural
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from atifold.cli.screen import Screen
     from atifold.replay import Replayed
 
 FOLDER = "atifold-demo"
@@ -32,75 +31,90 @@ def command(context: click.Context, output: str) -> None:
     A bundled recording of an agent's events becomes spans (spans.jsonl) and one trajectory per run
     (trajectories/), and both are shown.
     """
-    from rich.console import Console
+    from atifold.cli.screen import Screen
 
     tally = Tally()
     with as_file(files("atifold") / "data" / "demo.jsonl") as recording:
-        replayed = run(recording, Path(output), tally)
-    code = tally.exit_code(replayed.events)
-    show(replayed, Path(output), Console(highlight=False))
+        ran = run(recording, Path(output), tally)
+    code = tally.exit_code(ran.replayed.events)
+    show(ran, Screen())
     context.exit(code)
 
 
-def run(recording: Path, folder: Path, tally: Tally) -> Replayed:
-    """Replay a recording into `folder`: the spans with their content, and the documents."""
-    from atifold.cli.span_output import SpanOutput
-    from atifold.replay import replay
+class Ran(NamedTuple):
+    """What a run of the demo gave: the replay, and the files that could be written."""
 
-    spans = SpanOutput(folder / "spans.jsonl")
+    replayed: Replayed
+    spans: Path | None
+    documents: dict[str, Path | None]
+
+
+def run(recording: Path, folder: Path, tally: Tally) -> Ran:
+    """Replay a recording into `folder`: the spans with their content, and the documents."""
+    from atifold.replay import SpanFile, replay
+
+    spans = SpanFile(folder / "spans.jsonl")
     replayed = replay([recording], exporters=[spans], capture_content=True)
     tally.refuse(replayed.complaints)
     if spans.error is not None:
         tally.fail(spans.error)
     else:
         tally.wrote()
-    write_documents(replayed.folded.documents, str(folder / "trajectories"), tally)
-    return replayed
+    documents = write_documents(replayed.folded.documents, str(folder / "trajectories"), tally)
+    return Ran(replayed, None if spans.error else folder / "spans.jsonl", documents)
 
 
-def show(replayed: Replayed, folder: Path, console: Console) -> None:
+def show(ran: Ran, screen: Screen) -> None:
     """Print the span tree, the trajectories in short, where the files are and what to try next."""
     from rich.text import Text
 
     from atifold.cli.tree import span_tree
     from atifold.cli.view import trajectory_view
-    from atifold.cli.words import plural
 
-    documents = replayed.folded.documents
-    console.print(_heading(f"{replayed.events:,} events became {len(replayed.spans):,} OpenTelemetry spans"))
-    console.print(span_tree(replayed.spans))
-    console.print(_heading(f"and {plural(len(documents), 'ATIF trajectory', 'ATIF trajectories')}"))
+    replayed, documents = ran.replayed, ran.replayed.folded.documents
+    became = f"{plural(replayed.events, 'event')} became {plural(len(replayed.spans), 'OpenTelemetry span')}"
+    screen.print(_heading(f"A recorded agent: its {became}"))
+    screen.print(span_tree(replayed.spans))
+    screen.print(_heading(f"and {plural(len(documents), 'ATIF trajectory', 'ATIF trajectories')}"))
     for document in documents:
-        console.print(trajectory_view(document.trajectory))
-        console.print(Text(f"  {folder / 'trajectories' / (document.name + '.json')}", style="dim"), soft_wrap=True)
-        console.print()
-    console.print(
-        Text.assemble("The spans are in ", (str(folder / "spans.jsonl"), "bold"), ". To go on:\n"), soft_wrap=True
-    )
-    steps = _next(program(), folder)
+        screen.print(trajectory_view(document.trajectory))
+        if file := ran.documents.get(document.name):
+            screen.print(Text(f"  {file}", style="dim"), wrap=False)
+        screen.print()
+    where = ("The spans are in ", (str(ran.spans), "bold")) if ran.spans else ("The spans could not be written",)
+    screen.print(Text.assemble(*where, ". To go on:\n"), wrap=False)
+    steps = _next(program(), ran)
     width = max(len(words) for words, _ in steps)
     for words, does in steps:
-        console.print(Text(f"  {words:<{width}}  ").append(does, style="dim"), soft_wrap=True)
+        screen.print(Text(f"  {words:<{width}}  ").append(does, style="dim"), wrap=False)
 
 
 def program() -> str:
     """Return what this program can be called by: its name where that is on the path, else its file."""
-    called = sys.argv[0]
-    found = shutil.which(Path(called).name)
-    if Path(called).stem != "atifold":
+    called = Path(sys.argv[0])
+    if called.parts[-2:] == ("atifold", "__main__.py"):
+        return f"{Path(sys.executable).name} -m atifold"
+    if called.stem != "atifold":
         return "atifold"
-    return Path(called).name if found and Path(found).samefile(called) else called
+    found = shutil.which(called.name)
+    return called.name if found and Path(found).samefile(called) else str(called)
 
 
 def _heading(words: str) -> str:
     return f"\n[bold]{words}[/bold]\n"
 
 
-def _next(atifold: str, folder: Path) -> tuple[tuple[str, str], ...]:
-    """Return commands to try, each with what it does."""
-    return (
-        (f"{atifold} fold {folder / 'spans.jsonl'}", "the same documents, from the spans"),
-        (f"{atifold} check {folder / 'trajectories'}", "are they valid?"),
+def _next(atifold: str, ran: Ran) -> list[tuple[str, str]]:
+    """Return commands to try, each with what it does; those on files only where the files are there."""
+    steps = []
+    if ran.spans:
+        steps.append((f"{atifold} fold {ran.spans}", "the same documents, from the spans"))
+    if folder := next((file.parent for file in ran.documents.values() if file), None):
+        steps.append((f"{atifold} check {folder}", "are they valid?"))
+    if not steps:
+        steps.append((f"{atifold} demo -o DIR", "again, into a folder that can be written"))
+    return [
+        *steps,
         (f"{atifold} replay REC.jsonl --otlp URL", "spans of a recording, to your backend"),
         (f"{atifold} --help", "everything else"),
-    )
+    ]

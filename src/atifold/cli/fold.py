@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -9,9 +10,10 @@ import click
 
 from atifold.cli import options
 from atifold.cli.inputs import TRACES, files, stdin
-from atifold.cli.outputs import STDOUT, in_version, write_documents, write_report
+from atifold.cli.outputs import in_version, write_documents, write_report
 from atifold.cli.summary import summarise
 from atifold.cli.words import Tally, busy, plural
+from atifold.cli.wrong_kind import Kind, Others, kind_at
 
 if TYPE_CHECKING:
     from atifold.errors import InputError
@@ -22,14 +24,7 @@ if TYPE_CHECKING:
 @click.command(name="fold")
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @options.output
-@click.option(
-    "--atif",
-    "version",
-    type=click.Choice(["1.7", "1.8"]),
-    default="1.7",
-    show_default=True,
-    help="Version of ATIF to write.",
-)
+@options.version
 @options.group
 @options.report
 @click.pass_context
@@ -44,34 +39,45 @@ def command(
     """Turn traces in files into trajectories.
 
     An INPUT is a file of OTLP JSON or OTLP JSON Lines, plain or gzip, a folder of such files, or -
-    for stdin. All inputs are one set of spans: a trace may be spread over
-    several, and a span that comes twice counts once. Without -o, documents are JSON Lines on stdout.
+    for stdin. All inputs are one set of spans: a trace may be spread over several, and a span that
+    comes twice counts once. Without -o, documents are JSON Lines on stdout.
     """
+    options.both_on_stdout(output, report)
     tally = Tally()
     paths, complaints = files(inputs, TRACES)
     spans, unread = _read(paths)
     complaints += unread
     tally.refuse(complaints)
     folded = _fold(spans, group)
-    target = output or STDOUT
-    written = write_documents(in_version(folded.documents, version), target, tally)
     write_report(report, folded.report, complaints, tally)
-    summarise(plural(len(spans), "span"), folded, written, target)
+    if spans or not complaints:  # else nothing was read, and what an earlier run wrote stays
+        target = output or (None if options.is_stdout(report) else options.STDOUT)
+        written = write_documents(in_version(folded.documents, version), target, tally) if target else {}
+        summarise(plural(len(spans), "span"), folded, len(written), target)
     context.exit(tally.exit_code(len(spans)))
 
 
-def _read(paths: list[str]) -> tuple[list[Span], list[InputError]]:
-    """Return the spans of all files, and a complaint for each part that could not be read."""
+def _read(paths: dict[str, str]) -> tuple[list[Span], list[InputError]]:
+    """Return the spans of all files, and a complaint for each part that could not be read.
+
+    A file of another kind is one complaint; all of one kind in a folder are one.
+    """
     from atifold import otlp
 
     spans: list[Span] = []
     complaints: list[InputError] = []
-    for number, path in enumerate(paths, 1):
+    others = Others(Kind.TRACE)
+    for number, (path, folder) in enumerate(paths.items(), 1):
+        piped = stdin().read() if path == "-" else b""
         with busy(f"reading {path} ({number} of {len(paths)})"):
-            batch = otlp.read([path], stdin=stdin())
+            batch = otlp.read([path], stdin=BytesIO(piped))
         spans += batch.spans
-        complaints += batch.complaints
-    return spans, complaints
+        kind = kind_at(path, piped) if batch.complaints and not batch.spans else None
+        if kind in (None, Kind.TRACE) or (kind is Kind.OTHER and not folder):
+            complaints += batch.complaints
+        else:
+            others.add(kind, path, folder)
+    return spans, complaints + others.errors()
 
 
 def _fold(spans: list[Span], group: Literal["trace", "conversation"]) -> Folded:

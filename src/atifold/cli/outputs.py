@@ -6,11 +6,12 @@ import json
 import os
 import sys
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
+from atifold.cli.options import STDOUT, is_stdout
 from atifold.cli.words import Tally
 from atifold.errors import InputError, OutputError
 
@@ -20,41 +21,38 @@ if TYPE_CHECKING:
 
     Sink = Union[DirectorySink, JsonLinesSink]
 
-STDOUT = "-"
 
+def write_documents(documents: Sequence[Document], output: str, tally: Tally) -> dict[str, Path | None]:
+    """Write documents to `output` (a folder, a `.jsonl` file or `-`); return the file of each by its name.
 
-def write_documents(documents: Sequence[Document], output: str, tally: Tally) -> int:
-    """Write documents to `output` (a folder, a `.jsonl` file or `-`) and return how many.
-
-    What cannot be written is said and counted in `tally`, a reason once; the others are written.
+    The file is None on stdout. What cannot be written is said and counted in `tally`, a reason once;
+    the others are written.
     """
     if not documents and output.endswith(".jsonl"):
         _empty(Path(output), tally)
-        return 0
+        return {}
     try:
         with _sink(output) as sink:
             written, errors = _write(documents, sink)
     except OutputError as error:
-        written, errors = 0, {"": error}
+        written, errors = {}, {"": error}
     for first in errors.values():
         tally.fail(first)
-    tally.wrote(written)
+    tally.wrote(len(written))
     return written
 
 
-def _write(documents: Sequence[Document], sink: Sink) -> tuple[int, dict[str, OutputError]]:
-    """Return how many documents were written, and the first error of each reason."""
-    written = 0
+def _write(documents: Sequence[Document], sink: Sink) -> tuple[dict[str, Path | None], dict[str, OutputError]]:
+    """Return where each document was written, and the first error of each reason."""
+    written: dict[str, Path | None] = {}
     errors: dict[str, OutputError] = {}
     for document in documents:
         try:
-            sink.write(document)
+            written[document.name] = sink.write(document)
         except OutputError as error:
             if isinstance(error.__cause__, BrokenPipeError):
                 raise error.__cause__ from None
             errors.setdefault(error.why, error)
-        else:
-            written += 1
     return written, errors
 
 
@@ -87,21 +85,43 @@ def _empty(path: Path, tally: Tally) -> None:
 def write_report(
     path: Path | None, report: dict[str, Any], refused: Iterable[InputError], tally: Tally, **more: Any
 ) -> None:
-    """Write the report of a fold, with the refused inputs, as indented JSON; nothing for None."""
+    """Write the report of a fold, with the refused inputs, as indented JSON; `-` is stdout; nothing for None."""
     if path is None:
         return
     said = [{"where": error.where, "found": error.found, "wanted": error.wanted} for error in refused]
     text = json.dumps({**more, **report, "refused": said}, indent=2, ensure_ascii=False, default=str)
+    data = f"{text}\n".encode(errors="replace")
+    write = _print if is_stdout(path) else _replace
+    try:
+        write(path, data)
+    except OutputError as error:
+        tally.fail(error)
+    else:
+        tally.wrote()
+
+
+def _print(_path: Path, data: bytes) -> None:
+    """Write to stdout; raises OutputError where that cannot be, and BrokenPipeError where nobody reads it."""
+    try:
+        _stdout().write(data)
+        _stdout().flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputError("stdout", error.strerror or str(error)) from error
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write a file in one step; raises OutputError where that cannot be."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text + "\n", encoding="utf-8", errors="replace")
+        temporary.write_bytes(data)
         temporary.replace(path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        tally.fail(OutputError(path, error.strerror or str(error)))
-    else:
-        tally.wrote()
+        with suppress(OSError):
+            temporary.unlink()
+        raise OutputError(path, error.strerror or str(error)) from error
 
 
 def in_version(documents: Iterable[Document], version: str) -> tuple[Document, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,17 +11,17 @@ import click
 
 from atifold.cli import options
 from atifold.cli.inputs import stdin
-from atifold.cli.outputs import STDOUT, write_documents, write_report
+from atifold.cli.outputs import in_version, write_documents, write_report
 from atifold.cli.summary import summarise
 from atifold.cli.words import Tally, busy, one_line, plural, say
+from atifold.cli.wrong_kind import Kind, sorted_out
 from atifold.errors import OutputError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
     from atifold.cli.backend import Backend
-    from atifold.cli.span_output import SpanOutput
-    from atifold.replay import Replayed
+    from atifold.replay import Replayed, SpanFile
 
 
 @click.command(name="replay")
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 )
 @options.output
 @click.option("--capture-content", is_flag=True, help="Put messages, arguments and results on the spans too.")
+@options.version
 @options.group
 @click.option("--id-seed", default="", metavar="TEXT", help="Derive other trace and span ids from the same runs.")
 @options.report
@@ -41,42 +43,47 @@ def command(
     url: str | None,
     spans: Path | None,
     output: str | None,
+    version: str,
     group: Literal["trace", "conversation"],
     id_seed: str,
-    report: Path | None,
     *,
+    report: Path | None,
     capture_content: bool,
 ) -> None:
     """Turn recordings of events into spans and trajectories.
 
     The recordings are one set: a run may be spread over several; - is stdin. Trajectories always hold
     the content; spans hold it only with --capture-content. Without -o, --spans and --otlp, documents
-    are JSON Lines on stdout. --otlp speaks what OTEL_EXPORTER_OTLP_PROTOCOL says, http/protobuf by
+    are JSON Lines on stdout (but for --report -). --otlp speaks what OTEL_EXPORTER_OTLP_PROTOCOL says, http/protobuf by
     default.
     """
+    options.both_on_stdout(output, report)
     tally = Tally()
+    piped = stdin().read() if "-" in inputs else b""
     with ExitStack() as stack:
         backend = stack.enter_context(_backend(url)) if url else None
-        file = _span_output(spans) if spans else None
+        file = _span_file(spans) if spans else None
         exporters: list[SpanExporter] = [exporter for exporter in (backend, file) if exporter is not None]
-        replayed = _replay(inputs, exporters, capture_content=capture_content, group=group, id_seed=id_seed)
-    tally.refuse(replayed.complaints)
+        replayed = _replay(inputs, piped, exporters, capture_content=capture_content, group=group, id_seed=id_seed)
+    complaints = sorted_out(replayed.complaints, inputs, piped, Kind.RECORDING)
+    tally.refuse(complaints)
     _account(backend, file, tally)
-    target = output or (None if url or spans else STDOUT)
-    written = write_documents(replayed.folded.documents, target, tally) if target else 0
-    write_report(report, replayed.folded.report, replayed.complaints, tally, events=dict(replayed.counts))
-    summarise(
-        f"{plural(replayed.events, 'event')}, {plural(len(replayed.spans), 'span')}", replayed.folded, written, target
-    )
+    write_report(report, replayed.folded.report, complaints, tally, events=dict(replayed.counts))
+    if replayed.events or not complaints:  # else nothing was read, and what an earlier run wrote stays
+        target = output or (None if url or spans or options.is_stdout(report) else options.STDOUT)
+        documents = in_version(replayed.folded.documents, version)
+        written = len(write_documents(documents, target, tally)) if target else 0
+        source = f"{plural(replayed.events, 'event')}, {plural(len(replayed.spans), 'span')}"
+        summarise(source, replayed.folded, written, target)
     context.exit(tally.exit_code(replayed.events))
 
 
-def _replay(inputs: tuple[str, ...], exporters: list[SpanExporter], **how: Any) -> Replayed:
+def _replay(inputs: tuple[str, ...], piped: bytes, exporters: list[SpanExporter], **how: Any) -> Replayed:
     from atifold.replay import replay
 
     words = inputs[0] if len(inputs) == 1 else f"{len(inputs):,} recordings"
     with busy(f"replaying {words}"):
-        return replay(inputs, exporters=exporters, stdin=stdin(), **how)
+        return replay(inputs, exporters=exporters, stdin=BytesIO(piped), **how)
 
 
 def _backend(url: str) -> Backend:
@@ -91,13 +98,13 @@ def _backend(url: str) -> Backend:
         raise click.UsageError(one_line(error)) from None
 
 
-def _span_output(path: Path) -> SpanOutput:
-    from atifold.cli.span_output import SpanOutput
+def _span_file(path: Path) -> SpanFile:
+    from atifold.replay import SpanFile
 
-    return SpanOutput(path)
+    return SpanFile(path)
 
 
-def _account(backend: Backend | None, file: SpanOutput | None, tally: Tally) -> None:
+def _account(backend: Backend | None, file: SpanFile | None, tally: Tally) -> None:
     """Count where the spans went, and say what was lost."""
     for exporter in (backend, file):
         if exporter is not None and exporter.error is not None:

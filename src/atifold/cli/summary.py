@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from shutil import get_terminal_size
+from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
 
 from atifold.cli.words import line, plural, say
@@ -13,9 +15,11 @@ if TYPE_CHECKING:
     from atifold.fold import Document, Folded
 
 _HEADINGS = {"missing": "missing", "inferred": "inferred", "left_out": "left out", "unsure": "unsure"}
-_SHOWN = 2
-"""Words of a heading that are shown; the others are counted."""
+_LINES = 2
+"""Lines that the words of a heading get; words that do not fit are counted."""
 _LONGEST = 100
+_NARROWEST = 40
+_INDENT = "  "
 _TIMES = re.compile(r" \((\d+) times\)$")
 
 
@@ -32,10 +36,11 @@ def summarise(source: str, folded: Folded, written: int, target: str | None) -> 
     elif written < len(documents):
         say(f"{source}: {_trajectories(len(documents))} in them, {written:,} written")
     else:
-        place = "stdout" if target == "-" else target
-        say(f"{source} -> {_trajectories(written)} in {place}{_unfinished(documents)}")
-    for words in remarks(folded.report):
-        say(f"  {words}")
+        place = "on stdout" if target == "-" else f"in {target}"
+        say(f"{source} -> {_trajectories(written)} {place}{_unfinished(documents)}")
+    width = max(get_terminal_size().columns, _NARROWEST)
+    for words in remarks(folded.report, width - len(_INDENT)):
+        say(indent(words, _INDENT))
 
 
 def _trajectories(number: int) -> str:
@@ -47,16 +52,34 @@ def _unfinished(documents: Sequence[Document]) -> str:
     return f" ({incomplete:,} incomplete)" if incomplete else ""
 
 
-def remarks(report: dict[str, Any]) -> list[str]:
-    """Return a line for each heading of the report that has words: the most frequent ones first."""
-    lines: list[str] = []
-    for heading, title in _HEADINGS.items():
-        words = _words(report, heading)
-        if words:
-            shown = "; ".join(line(word, _LONGEST) for word, _ in words.most_common(_SHOWN))
-            more = len(words) - _SHOWN
-            lines.append(f"{title}: {shown}{f'; and {more:,} more' if more > 0 else ''}")
-    return lines
+def remarks(report: dict[str, Any], width: int) -> list[str]:
+    """Return a text for each heading of the report that has words: the most frequent ones first.
+
+    A text has at most two lines of `width` characters; of the words that do not fit it says how many.
+    """
+    headings = [(title, _words(report, heading)) for heading, title in _HEADINGS.items()]
+    return [
+        _fitted(title, [line(word, _LONGEST) for word, _ in words.most_common()], width)
+        for title, words in headings
+        if words
+    ]
+
+
+def _fitted(title: str, words: list[str], width: int) -> str:
+    """Return as many words as the lines hold, at least one."""
+    shown = len(words)
+    lines = _wrapped(title, words, shown, width)
+    while len(lines) > _LINES and shown > 1:
+        shown -= 1
+        lines = _wrapped(title, words, shown, width)
+    return "\n".join(lines)
+
+
+def _wrapped(title: str, words: list[str], shown: int, width: int) -> list[str]:
+    rest = len(words) - shown
+    more = f"; and {rest:,} more, in the report (--report FILE)" if rest else ""
+    text = f"{title}: {'; '.join(words[:shown])}{more}"
+    return wrap(text, width, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def _words(report: dict[str, Any], heading: str) -> Counter[str]:

@@ -8,9 +8,7 @@ from datetime import datetime, timezone
 from itertools import chain
 from typing import Any, NamedTuple
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.measure import Measurement
-from rich.table import Column, Table
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from atifold import semconv
@@ -19,7 +17,11 @@ from atifold.cli.words import line, plural
 from atifold.spans import Span, SpanKey, Status
 
 _CONTAINERS = ("invoke_agent", "invoke_workflow", "create_agent")
-_TITLES = ("time", "tokens in", "out", "cost")
+_TITLES = ("tokens in", "out", "cost", "time")
+_GAP = "  "
+_NARROWEST = 12
+"""Characters of a name that are shown however narrow the console is."""
+_NONE = Text()
 _FIGURES = {semconv.USAGE_INPUT: count, semconv.USAGE_OUTPUT: count, semconv.COST_USD: money}
 _STYLES = {
     "invoke_agent": "bold",
@@ -39,33 +41,39 @@ class Row(NamedTuple):
     span: Span
 
 
-class _Label:
-    """A span's name, and its remarks beside it, or beneath it where the column is too narrow for both."""
-
-    def __init__(self, row: Row) -> None:
-        span = row.span
-        self.name = Text().append(row.guides, style="dim")
-        self.name.append(line(span.name) or "(no name)", style="red" if span.status is Status.ERROR else _style(span))
-        self.remarks = _remarks(span)
-        self.beneath = Text().append(f"{row.beneath}  ", style="dim").append(self.remarks)
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        beside = Text("  ").join([self.name, self.remarks]) if self.remarks else self.name
-        if beside is self.name or beside.cell_len <= options.max_width:
-            yield beside
-        else:
-            yield self.name
-            yield self.beneath
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(1, options.max_width)
-
-
 class _Line(NamedTuple):
-    """One line of the table: what stands under the tree, and the figures."""
+    """One line of the tree: the name with its guides, the remarks on it, where they stand alone, and the figures."""
 
-    label: RenderableType
+    name: Text
     figures: list[Text]
+    remarks: Text = _NONE
+    beneath: Text = _NONE
+
+    def fitted(self, widths: list[int], width: int) -> Iterator[Text]:
+        """Yield the line in `width` characters: the remarks beside the name, or beneath it where they do not fit.
+
+        The name may use the room of figures that are not there, so that a tool's error stands beside it.
+        """
+        known = next((at for at, figure in enumerate(self.figures) if figure), len(widths))
+        cells = [_right(figure, size) for figure, size in zip(self.figures[known:], widths[known:], strict=True)]
+        room = max(width - sum(cell.cell_len for cell in cells), _NARROWEST)
+        label = Text("  ").join([self.name, self.remarks]) if self.remarks else self.name.copy()
+        beside = label.cell_len <= room
+        if not beside:
+            label = self.name.copy()
+        label.truncate(room, overflow="ellipsis", pad=bool(cells))
+        whole = Text(no_wrap=True, overflow="ellipsis").append_text(label)
+        for cell in cells:
+            whole.append_text(cell)
+        whole.rstrip()
+        yield whole
+        if self.remarks and not beside:
+            yield Text(no_wrap=True, overflow="ellipsis").append_text(self.beneath).append_text(self.remarks)
+
+
+def _right(figure: Text, size: int) -> Text:
+    """Return a figure at the right end of its column, with the gap before the column."""
+    return Text(" " * (len(_GAP) + size - figure.cell_len)).append_text(figure)
 
 
 def span_tree(spans: Iterable[Span]) -> RenderableType:
@@ -78,33 +86,30 @@ def span_tree(spans: Iterable[Span]) -> RenderableType:
     traces = [(_headline(trace), [_line_of(row) for row in tree_rows(trace)]) for trace in _traces(distinct.values())]
     total = _total(list(distinct.values()))
     widths = _widths([row for _, rows in traces for row in rows] + [total])
-    parts: list[RenderableType] = [_table(widths, [], header=True)]
+    lines: list[_Line | Text] = [_Line(Text("span", style="dim"), [Text(title, style="dim") for title in _TITLES])]
     for headline, rows in traces:
-        parts += [headline, _table(widths, rows)]
-    return Group(*parts, _table(widths, [total]))
+        lines += [headline, *rows]
+    return _Lines([*lines, total], widths)
+
+
+class _Lines:
+    """Lines whose figures stand in columns, as wide as the console is."""
+
+    def __init__(self, lines: list[_Line | Text], widths: list[int]) -> None:
+        self._lines = lines
+        self._widths = widths
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for each in self._lines:
+            if isinstance(each, Text):
+                yield each
+            else:
+                yield from each.fitted(self._widths, options.max_width)
 
 
 def _widths(rows: list[_Line]) -> list[int]:
-    """Return the width of each column but the first, so that the tables of all traces stand in line."""
+    """Return the width of each column of figures, so that those of all traces stand in line."""
     return [max(len(title), *(row.figures[place].cell_len for row in rows)) for place, title in enumerate(_TITLES)]
-
-
-def _table(widths: list[int], rows: list[_Line], *, header: bool = False) -> Table:
-    figures = [
-        Column(title, width=width, justify="right", no_wrap=True) for title, width in zip(_TITLES, widths, strict=True)
-    ]
-    table = Table(
-        Column("span", ratio=1, no_wrap=True, overflow="ellipsis"),
-        *figures,
-        box=None,
-        expand=True,
-        padding=(0, 2, 0, 0),
-        show_header=header,
-        header_style="dim",
-    )
-    for row in rows:
-        table.add_row(row.label, *row.figures)
-    return table
 
 
 def tree_rows(trace: Iterable[Span]) -> Iterator[Row]:
@@ -164,7 +169,14 @@ def _line_of(row: Row) -> _Line:
     span = row.span
     lasted = None if span.end_ns is None else span.end_ns - span.start_ns
     figures = [_figure(span, key, write) for key, write in _FIGURES.items()]
-    return _Line(_Label(row), [Text(duration(lasted)), *figures])
+    words = line(span.name) or "(no name)"
+    name = Text().append(row.guides, style="dim").append(words, style="red" if _failed(span) else _style(span))
+    beneath = Text(f"{row.beneath}  ", style="dim")
+    return _Line(name, [*figures, Text(duration(lasted))], _remarks(span), beneath)
+
+
+def _failed(span: Span) -> bool:
+    return span.status is Status.ERROR
 
 
 def _style(span: Span) -> str:
@@ -185,7 +197,7 @@ def _remarks(span: Span) -> Text:
     """Return what went wrong or unusual, errors in red."""
     known = span.attributes
     remarks: list[Text] = []
-    if span.status is Status.ERROR:
+    if _failed(span):
         kind = known.get(semconv.ERROR_TYPE) or semconv.OTHER_ERROR
         words = "error" if kind == semconv.OTHER_ERROR else f"error: {line(str(kind))}"
         remarks.append(Text(words, style="red"))
@@ -211,7 +223,7 @@ def _total(spans: list[Span]) -> _Line:
     unpriced = [s for s in leaves if _number(s, semconv.USAGE_OUTPUT) and _number(s, semconv.COST_USD) is None]
     if unpriced and sums[2] is not None:  # the sum is of those that have a price
         cost = Text("≥ ").append(cost)
-    return _Line(Text("in all", style="dim"), [Text(), count(sums[0]), count(sums[1]), cost])
+    return _Line(Text("in all", style="dim"), [count(sums[0]), count(sums[1]), cost, Text()])
 
 
 def _known(spans: list[Span], key: str) -> list[Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
@@ -14,6 +14,7 @@ from rich.text import Text
 from atifold.cli.figures import count, money
 from atifold.cli.words import line, plural
 from atifold.jsontext import to_json_text
+from atifold.kinds import is_list, is_object
 
 LONGEST = 60
 """Characters of a message that are shown."""
@@ -33,23 +34,45 @@ def trajectory_view(document: Mapping[str, Any], *, name: str = "") -> Renderabl
     return Group(*parts)
 
 
-def _headline(document: Mapping[str, Any], name: str) -> Text:
+class _Headline:
+    """Who and how much on one line; on a narrow console the figures stand on a second one."""
+
+    def __init__(self, who: Text, figures: Text) -> None:
+        self._who = who
+        self._figures = figures
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if not self._figures:
+            yield self._who
+        elif self._who.cell_len + len(", ") + self._figures.cell_len <= options.max_width:
+            yield Text(", ", style="dim").join([self._who, self._figures])
+        else:
+            yield Text.assemble(self._who, (",", "dim"))
+            yield Padding(self._figures, (0, 0, 0, 2))
+
+
+def _headline(document: Mapping[str, Any], name: str) -> RenderableType:
     agent = _dict(document.get("agent"))
-    metrics = _dict(document.get("final_metrics"))
-    text = Text(line(f"{name} " if name else ""))
-    text.append(" " if name else "")
-    text.append(line(str(agent.get("name", "unknown"))), style="bold")
+    who = Text(line(f"{name} " if name else ""))
+    who.append(" " if name else "")
+    who.append(line(str(agent.get("name", "unknown"))), style="bold")
     facts = [line(str(agent["model_name"]))] if agent.get("model_name") else []
     facts.append(plural(len(_list(document.get("steps"))), "step"))
+    who.append(": " + ", ".join(facts), style="dim")
+    figures = [Text(words, style="dim") for words in _figures(document)]
+    return _Headline(who, Text(", ").join([*figures, *(Text(word, style="yellow") for word in _state(document))]))
+
+
+def _figures(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the document took: tokens of its own steps, and the cost, which includes its subagents'."""
+    metrics = _dict(document.get("final_metrics"))
     for key, words in (("total_prompt_tokens", "tokens in"), ("total_completion_tokens", "out")):
         if key in metrics:
-            facts.append(f"{count(metrics[key])} {words}")
+            yield f"{count(metrics[key])} {words}"
     if "total_cost_usd" in metrics:
-        facts.append(money(metrics["total_cost_usd"]).plain)
-    text.append(": " + ", ".join(facts), style="dim")
-    for word in _state(document):
-        text.append(f", {word}", style="yellow")
-    return text
+        subagents = len(_list(document.get("subagent_trajectories")))
+        whose = "" if not subagents else " with its subagent" if subagents == 1 else f" with its {subagents} subagents"
+        yield f"{money(metrics['total_cost_usd']).plain}{whose}"
 
 
 def _state(document: Mapping[str, Any]) -> list[str]:
@@ -142,8 +165,8 @@ def _calls(step: Mapping[str, Any]) -> list[Any]:
 
 
 def _list(value: Any) -> list[Any]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return [item for item in value if is_object(item)] if is_list(value) else []
 
 
 def _dict(value: Any) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return value if is_object(value) else {}

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 
 import click
 
-from atifold.errors import AtifoldError
+from atifold.errors import AtifoldError, InputError
 
 DONE = 0
 SOME_REFUSED = 1
 NOTHING_DONE = 3
 INTERRUPTED = 130
 """What shells use for a program that was stopped by Ctrl-C."""
+READER_GONE = 141
+"""What shells use for a program whose reader closed the pipe, as `head` does; nothing is wrong then."""
 
 
 def say(words: str) -> None:
@@ -34,11 +36,15 @@ class Tally:
         self.refused_outputs = 0
         self.written_outputs = 0
 
-    def refuse(self, errors: Iterable[AtifoldError]) -> None:
-        """Say and count inputs that could not be read."""
+    def refuse(self, errors: Iterable[AtifoldError], *, aloud: bool = True) -> None:
+        """Count, and say `aloud`, inputs that could not be read; what holds for several lines of a file is one line."""
+        alike: dict[tuple[str, str], list[AtifoldError]] = {}
         for error in errors:
             self.refused_inputs += 1
-            say(f"atifold: {one_line(error)}")
+            alike.setdefault(_what(error), []).append(error)
+        for first, *others in alike.values() if aloud else ():
+            more = f" (and {plural(len(others), 'more line')} of this file)" if others else ""
+            say(f"atifold: {one_line(first)}{more}")
 
     def fail(self, error: AtifoldError) -> None:
         """Say and count an output that could not be written."""
@@ -56,6 +62,14 @@ class Tally:
         if self.refused_outputs and not self.written_outputs:
             return NOTHING_DONE
         return SOME_REFUSED if self.refused_inputs or self.refused_outputs else DONE
+
+
+def _what(error: AtifoldError) -> tuple[str, str]:
+    """Return the file that an error is about, without the line, and what was found and wanted."""
+    if not isinstance(error, InputError):
+        return "", str(error)
+    file, _, number = error.where.rpartition(":")
+    return file if number.isdecimal() else error.where, f"{error.found}, {error.wanted}"
 
 
 def line(text: str, longest: int = 0) -> str:

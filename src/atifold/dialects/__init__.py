@@ -6,7 +6,8 @@ name in a row, a new dialect one more module and one more line in the registry.
 
 from __future__ import annotations
 
+from atifold.dialects.conversation import conversation_of
 from atifold.dialects.reading import read
 from atifold.dialects.registry import DIALECTS
 
-__all__ = ["DIALECTS", "read"]
+__all__ = ["DIALECTS", "conversation_of", "read"]

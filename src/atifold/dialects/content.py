@@ -13,7 +13,7 @@ from atifold.calls import MISSING, Text
 from atifold.dialects.messages import read_messages, read_parts
 from atifold.dialects.values import Note, is_placeholder, parse, parsed, plain
 from atifold.jsontext import scrub
-from atifold.otlp.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 TRUNCATED: Final = "truncated"
 _SPACE: Final = " \t\r\n"

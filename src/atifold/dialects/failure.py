@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from atifold.calls import Failure
+from atifold.dialects.values import word
 from atifold.spans import Attributes, Span, Status
 
 
@@ -14,14 +13,10 @@ def failure(span: Span) -> Failure | None:
     Its status says so, or `error.type`, or, unless the status is OK, an exception event.
     """
     exceptions = [event.attributes for event in span.events if event.name == "exception"]
-    error_type = _word(span.attributes.get("error.type"))
+    error_type = word(span.attributes.get("error.type"))
     is_error = span.status is Status.ERROR or error_type is not None
     if not is_error and (span.status is Status.OK or not exceptions):
         return None
     raised: Attributes = exceptions[-1] if exceptions else {}
-    message = span.status_message or _word(raised.get("exception.message"))
-    return Failure(error_type or _word(raised.get("exception.type")), message or None)
-
-
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    message = span.status_message or word(raised.get("exception.message"))
+    return Failure(error_type or word(raised.get("exception.type")), message or None)

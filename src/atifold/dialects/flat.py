@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atifold.otlp.kinds import is_object
+from atifold.kinds import is_object
 from atifold.spans import Attributes
 
 

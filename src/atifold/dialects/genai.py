@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Final
 
 from atifold.dialects import content, values
-from atifold.dialects.providers import provider
 from atifold.dialects.table import (
     AGENTS,
     ALL,
@@ -59,7 +58,7 @@ MERGED_TOOLS: Final = "(merged"
 """What the name of ADK's extra span after parallel tool calls holds: `execute_tool (merged)`."""
 
 ROWS: Final = (
-    Row("provider", ("gen_ai.provider.name", "gen_ai.system"), provider, MODELS),
+    Row("provider", ("gen_ai.provider.name", "gen_ai.system"), values.provider, MODELS),
     Row("model", ("gen_ai.response.model", "gen_ai.request.model", "gen_ai.llm.model"), kinds=MODELS_AND_AGENTS),
     Row("response_id", ("gen_ai.response.id", "gen_ai.response_id", "gen_ai.request.id"), kinds=MODELS),
     Row(
@@ -216,7 +215,10 @@ _USE_SIGNS: Final = (
 
 def marks(span: Span) -> bool:
     """Tell whether some attribute is named as the conventions name theirs."""
-    return any(name.startswith("gen_ai.") for name in span.attributes)
+    for name in span.attributes:  # noqa: SIM110  every span of a program is asked, and a generator costs more
+        if name.startswith("gen_ai."):
+            return True
+    return False
 
 
 def classify(span: Span) -> Verdict:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage
+from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
 from atifold.dialects.sameness import same_agent, same_model_call, same_tool_call
 from atifold.spans import SpanKey
 
@@ -88,16 +88,7 @@ def _merge_nested(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey], no
 
 def _innermost_first(at_hand: dict[SpanKey, Call]) -> list[SpanKey]:
     """Return the keys, deeper calls before those around them, equals in the order of their starts."""
-    depth: dict[SpanKey, int] = {}
-    for key in at_hand:
-        path: list[SpanKey] = []
-        at: SpanKey | None = key
-        while at is not None and at in at_hand and at not in depth:
-            path.append(at)
-            at = at_hand[at].parent
-        base = depth.get(at, -1) if at is not None else -1
-        for steps, passed in enumerate(reversed(path), 1):
-            depth[passed] = base + steps
+    depth = depths(at_hand)
     return sorted(at_hand, key=lambda key: (-depth[key], at_hand[key].start_ns, key))
 
 
@@ -169,6 +160,7 @@ def _merged(outer: Call, inner: Call) -> Call:
         return replace(
             _filled(outer, inner, _CALL_FIELDS + _MODEL_FIELDS),
             usage=_usage(outer.usage, inner.usage),
+            content_unread=outer.content_unread or inner.content_unread,
             **_content(outer, inner),
         )
     names = _TOOL_FIELDS if isinstance(outer, ToolCall) else _AGENT_FIELDS

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any, Final
 
 from atifold.calls import MISSING, Media, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
-from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain
+from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
 from atifold.jsontext import scrub
-from atifold.otlp.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 ROLES: Final = {
     "system": "system",
@@ -78,7 +78,7 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
     call_id = id_of(item.get("tool_call_id"))
     if role == "tool" and not any(isinstance(part, ToolResponse) for part in parts):
         parts = _as_response(parts, call_id, item)
-    return by_role(role, parts, _word(item.get("name")), _word(item.get("atifold.origin")))
+    return by_role(role, parts, word(item.get("name")), word(item.get("atifold.origin")))
 
 
 def opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -108,10 +108,6 @@ def _once(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(part for part in parts if not (isinstance(part, Text) and part.text in results))
 
 
-def _word(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
-
-
 def _message_reasoning(item: Mapping[str, Any]) -> list[Part]:
     """Return what OpenAI-like servers put beside the content: `reasoning_content` or `reasoning`."""
     for key in ("reasoning_content", "reasoning"):
@@ -123,11 +119,11 @@ def _message_reasoning(item: Mapping[str, Any]) -> list[Part]:
 def _as_response(parts: list[Part], call_id: str | None, item: Mapping[str, Any]) -> list[Part]:
     """Return a tool message's content as the result of the call that it names."""
     texts = [part.text for part in parts if isinstance(part, Text)]
-    if call_id is None and _word(item.get("name")) is None:
+    if call_id is None and word(item.get("name")) is None:
         return parts
     result = "\n".join(texts) if texts else MISSING
     others: list[Part] = [part for part in parts if not isinstance(part, Text)]
-    return [ToolResponse(call_id, result, _word(item.get("name")), _failed(item)), *others]
+    return [ToolResponse(call_id, result, word(item.get("name")), _failed(item)), *others]
 
 
 def _failed(item: Mapping[str, Any]) -> bool:
@@ -222,7 +218,7 @@ def _response(block: Mapping[str, Any], _note: Note) -> Part | None:
     result = next((block[key] for key in _RESULT_KEYS if key in block), MISSING)
     call_id = next((found for key in _RESPONSE_IDS if (found := id_of(block.get(key)))), None)
     result = MISSING if result is MISSING or (is_placeholder(result) and result not in ("", None)) else plain(result)
-    return ToolResponse(call_id, _joined_texts(result), _word(block.get("name")), _failed(block))
+    return ToolResponse(call_id, _joined_texts(result), word(block.get("name")), _failed(block))
 
 
 _RESPONSE_IDS: Final = ("id", "tool_use_id", "call_id", "tool_call_id")
@@ -241,8 +237,8 @@ def _joined_texts(result: Any) -> Any:
 
 
 def _media(block: Mapping[str, Any], _note: Note) -> Part | None:
-    mime = _word(block.get("mime_type")) or _word(block.get("media_type"))
-    modality = _word(block.get("modality")) or (mime or "file").split("/", 1)[0]
+    mime = word(block.get("mime_type")) or word(block.get("media_type"))
+    modality = word(block.get("modality")) or (mime or "file").split("/", 1)[0]
     data = _first_text(block, "content", "data")
     uri = _first_text(block, "uri", "file_id", "url")
     if data is not None and data.startswith("data:"):
@@ -269,7 +265,7 @@ def _image(block: Mapping[str, Any], note: Note) -> Part | None:
     source = block.get("source")
     if not is_object(source):
         return _media({"modality": "image", **block}, note)
-    return media("image", _word(source.get("media_type")), _word(source.get("url")), _word(source.get("data")))
+    return media("image", word(source.get("media_type")), word(source.get("url")), word(source.get("data")))
 
 
 _PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {

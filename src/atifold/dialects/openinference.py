@@ -14,7 +14,6 @@ from atifold.dialects.content import definitions
 from atifold.dialects.failure import failure
 from atifold.dialects.flat import at, entries, trees
 from atifold.dialects.openinference_messages import read_messages
-from atifold.dialects.providers import provider
 from atifold.dialects.table import (
     AGENTS,
     MODELS,
@@ -29,7 +28,7 @@ from atifold.dialects.table import (
 )
 from atifold.dialects.tool_output import unwrap
 from atifold.dialects.values import Note
-from atifold.otlp.kinds import is_object
+from atifold.kinds import is_object
 from atifold.spans import Span, Status
 
 SPAN_KIND: Final = "openinference.span.kind"
@@ -74,7 +73,7 @@ def _conversation(value: Any, _note: Note) -> Any:
 
 
 ROWS: Final = (
-    Row("provider", ("llm.provider", "llm.system"), provider, MODELS),
+    Row("provider", ("llm.provider", "llm.system"), values.provider, MODELS),
     Row("model", ("llm.response.model_name", "llm.model_name", "llm.request.model_name"), kinds=MODELS_AND_AGENTS),
     Row("finish_reasons", ("llm.finish_reason", "llm.response.finish_reason"), values.words, MODELS),
     Row("usage.prompt", ("llm.token_count.prompt",), values.count, MODELS_AND_AGENTS),

@@ -10,7 +10,7 @@ from atifold.dialects.flat import Tree, at, entries
 from atifold.dialects.messages import by_role, id_of, media, role_of
 from atifold.dialects.values import Note, arguments, is_placeholder
 from atifold.jsontext import scrub
-from atifold.otlp.kinds import is_object
+from atifold.kinds import is_object
 
 
 def read_messages(tree: Tree, note: Note) -> tuple[Message, ...]:

@@ -6,7 +6,6 @@ dialect says: a span with these alone is no call.
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
 from typing import Any, Final
 
 from atifold import semconv
@@ -15,6 +14,7 @@ from atifold.dialects import values
 from atifold.dialects.table import AGENTS, MODELS, MODELS_AND_AGENTS, TOOLS, CallKind, Dialect, Fields, Row
 from atifold.dialects.values import Note
 from atifold.spans import Span, SpanEvent
+from atifold.times import microseconds, timestamp
 
 ROWS: Final = (
     Row("sequence", (semconv.SEQUENCE,), values.integer),
@@ -37,9 +37,10 @@ _DISPATCHES: Final = frozenset({"refused", "not_dispatched"})
 
 def marks(span: Span) -> bool:
     """Tell whether our emitter left a fact here."""
-    return any(name.startswith(_PREFIXES) for name in span.attributes) or any(
-        event.name.startswith(_PREFIXES) for event in span.events
-    )
+    for name in span.attributes:  # every span of a program is asked, and a generator costs more
+        if name.startswith(_PREFIXES):
+            return True
+    return any(event.name.startswith(_PREFIXES) for event in span.events)
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
@@ -67,18 +68,8 @@ def _attempt(event: SpanEvent) -> Attempt:
 def _event(event: SpanEvent) -> dict[str, Any]:
     """Return a span event as the step keeps it, its time floored to the microsecond."""
     attributes = {_short(name, event.name): values.plain(value) for name, value in sorted(event.attributes.items())}
-    found = {"name": event.name, "timestamp": _timestamp(event.time_ns), "attributes": attributes}
+    found = {"name": event.name, "timestamp": timestamp(microseconds(event.time_ns)), "attributes": attributes}
     return {name: value for name, value in found.items() if value}
-
-
-def _timestamp(time_ns: int) -> str | None:
-    """Return a time in UTC with six digits, None for one that no calendar has."""
-    seconds, rest = divmod(time_ns, 1_000_000_000)
-    try:
-        moment = datetime.fromtimestamp(seconds, tz=timezone.utc)
-    except (OverflowError, ValueError, OSError):
-        return None
-    return moment.replace(microsecond=rest // 1000).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def _short(name: str, event: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from atifold.calls import Message, Reasoning
 from atifold.dialects.messages import opened, read_message, read_part
 from atifold.dialects.values import Note
-from atifold.otlp.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 
 def response_messages(value: Any, note: Note) -> tuple[Message, ...] | None:

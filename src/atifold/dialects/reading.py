@@ -8,14 +8,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final
 
-from atifold.calls import Call, Reading
-from atifold.dialects.call import make, verdict
+from atifold.calls import Call, ModelCall, Reading
+from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.merge import merge
-from atifold.dialects.parents import resolve
+from atifold.dialects.parents import Parent, resolve
 from atifold.dialects.registry import DIALECTS
 from atifold.dialects.shape import settle
-from atifold.dialects.table import CallKind, Dialect
+from atifold.dialects.table import CallKind, use_of
+from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
 from atifold.spans import Span, SpanKey
 
@@ -53,11 +54,11 @@ def read(spans: Iterable[Span]) -> Reading:
     """
     at_hand = _distinct(spans)
     tally = _Tally()
-    calls = {span.key: call for span in at_hand.values() if (call := _read_span(span, tally)) is not None}
-    parents, cut = resolve(at_hand, calls.keys())
+    recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
+    parents, cut = resolve(at_hand, recognised.keys())
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
-    placed = [replace(call, parent=parents[key].key, orphan=parents[key].orphan) for key, call in calls.items()]
-    merged, notes = merge(placed)
+    calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
+    merged, notes = merge(calls)
     return Reading(
         calls=tuple(settle(merged)),
         ignored=dict(sorted(tally.ignored.items())),
@@ -88,18 +89,27 @@ def _fullness(span: Span) -> tuple[bool, int, int, str]:
     return span.end_ns is not None, len(span.attributes), len(span.events), repr(span)
 
 
-def _read_span(span: Span, tally: _Tally) -> Call | None:
-    spoken = [dialect for dialect in DIALECTS if dialect.marks(span)]
+def _recognise(span: Span, tally: _Tally) -> Recognised | None:
+    """Return what makes a span a call; None for one that is none, which is counted."""
+    spoken = tuple([dialect for dialect in DIALECTS if dialect.marks(span)])
     said, dialect = verdict(span, spoken)
-    if not isinstance(said, CallKind):
-        reason = said.reason if said is not None else _noise(span, speaks=bool(spoken))
-        tally.ignored[reason] += 1
-        return None
+    if isinstance(said, CallKind):
+        return Recognised(said, spoken, dialect)
+    reason = said.reason if said is not None else _noise(span, speaks=bool(spoken))
+    tally.ignored[reason] += 1
+    return None
+
+
+def _read_span(span: Span, recognised: Recognised, parent: Parent, tally: _Tally) -> Call:
     note = Note(memory=tally.memory)
-    call = make(span, said, spoken, dialect, note)
-    tally.dialects[dialect] += 1
+    call = make(span, recognised, parent, note)
+    tally.dialects[recognised.dialect] += 1
     tally.notes += [f"{span.name}: {remark}" for remark in note.remarks]
-    _count_unknown(span, spoken, tally)
+    unknown = [name for name in span.attributes if use_of(name, recognised.spoken).unknown]
+    if unknown:
+        tally.unknown.update(_INDEX.sub("N", name) for name in unknown)
+    if isinstance(call, ModelCall) and call.input is None and call.output is None and holds_content(span, unknown):
+        call = replace(call, content_unread=True)
     if any(TRUNCATED in remark for remark in note.remarks):
         return replace(call, incomplete=(*call.incomplete, "content truncated"))
     return call
@@ -109,9 +119,3 @@ def _noise(span: Span, *, speaks: bool) -> str:
     if speaks:
         return "no call"
     return next((what for name, what in _NOISE if name in span.attributes), "no dialect")
-
-
-def _count_unknown(span: Span, spoken: list[Dialect], tally: _Tally) -> None:
-    for name in span.attributes:
-        if not any(dialect.reads(name) for dialect in spoken):
-            tally.unknown[_INDEX.sub("N", name)] += 1

@@ -15,7 +15,8 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
 
     Nothing that both state may differ. Beyond that there must be a sign: the same response id (side
     by side only with the same usage, as test servers repeat ids), the same output, or, nested, the
-    same usage or an outer span around this call alone that states neither.
+    same usage or an outer span around this call alone that states neither, or has the answer alone
+    where the inner one has the figures alone.
     """
     same_id = outer.response_id is not None and outer.response_id == inner.response_id
     output = _agree(outer.output, inner.output, _said)
@@ -28,7 +29,7 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
         return True
     if _agree(outer.input, inner.input, _asked) is False:
         return False
-    return usage is True or (alone and _only_wraps(outer, inner))
+    return usage is True or (alone and (_only_wraps(outer, inner) or _complete_each_other(outer, inner)))
 
 
 def _of_one_emitter(one: Call, other: Call) -> bool:
@@ -42,6 +43,15 @@ def _only_wraps(outer: ModelCall, inner: ModelCall) -> bool:
         return False
     answered = inner.output is not None or inner.usage is not None
     return answered or (outer.failure is not None and inner.failure is not None)
+
+
+def _complete_each_other(outer: ModelCall, inner: ModelCall) -> bool:
+    """Tell whether the outer span has the answer alone and the inner, within its time, the figures alone.
+
+    A framework that nests one call in another writes both of them alike.
+    """
+    halves = outer.output and not outer.usage and inner.usage and not inner.output
+    return bool(halves) and _within(outer, inner)
 
 
 def same_tool_call(outer: ToolCall, inner: ToolCall, *, nested: bool) -> bool:
@@ -117,6 +127,12 @@ def _names_agree(one: ModelCall, other: ModelCall) -> bool:
 
 def _bare(model: str | None) -> str | None:
     return None if model is None else model.rsplit("/", 1)[-1].lower()
+
+
+def _within(outer: Call, inner: Call) -> bool:
+    if outer.end_ns is None or inner.end_ns is None:
+        return False
+    return outer.start_ns <= inner.start_ns and inner.end_ns <= outer.end_ns
 
 
 def _overlap(first: Call, second: Call) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
 from typing import Any, Final, NamedTuple, Union
 
 from atifold.calls import MISSING
@@ -70,11 +71,7 @@ def _say_nothing(_span: Span) -> Verdict:
     return None
 
 
-def _no_rows() -> dict[CallKind, tuple[Row, ...]]:
-    return {}
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """One way of writing an agent's work into spans.
 
@@ -101,13 +98,21 @@ class Dialect:
     rows_by_kind: Mapping[CallKind, tuple[Row, ...]] = field(
         init=False, default_factory=dict[CallKind, tuple[Row, ...]]
     )
+    rows_by_name: Mapping[CallKind, Mapping[str, tuple[int, ...]]] = field(
+        init=False, default_factory=dict[CallKind, "Mapping[str, tuple[int, ...]]"]
+    )
 
     def __post_init__(self) -> None:
-        """Index the rows by the kind of call that they are for."""
+        """Index the rows by the kind of call that they are for, and their places there by attribute."""
         names = frozenset(name for row in self.rows for name in row.names)
         by_kind = {kind: tuple(row for row in self.rows if kind in row.kinds) for kind in CallKind}
+        by_name = {
+            kind: {name: tuple(at for at, row in enumerate(rows) if name in row.names) for name in names}
+            for kind, rows in by_kind.items()
+        }
         object.__setattr__(self, "row_names", names)
         object.__setattr__(self, "rows_by_kind", by_kind)
+        object.__setattr__(self, "rows_by_name", by_name)
 
     def reads(self, name: str) -> bool:
         """Tell whether an attribute of this name is read, or left out on purpose."""
@@ -118,15 +123,50 @@ class Dialect:
             or name.startswith(self.known_prefixes + self.kept_prefixes)
         )
 
+    def keeps(self, name: str) -> bool:
+        """Tell whether an attribute of this name goes into `extra`."""
+        return name in self.kept or (
+            name.startswith(self.kept_prefixes)
+            and name not in self.row_names
+            and name not in self.known
+            and not name.startswith(self.raw_usage)
+        )
+
+
+class Use(NamedTuple):
+    """What becomes of an attribute, beside the rows: it is kept, it is a raw figure, nobody knows it."""
+
+    kept: bool
+    raw_usage: bool
+    unknown: bool
+
+
+@lru_cache(maxsize=8192)
+def use_of(name: str, spoken: tuple[Dialect, ...]) -> Use:
+    """Return what the dialects that a span speaks make of an attribute's name; names come again and again."""
+    return Use(
+        any(dialect.keeps(name) for dialect in spoken),
+        any(name.startswith(dialect.raw_usage) for dialect in spoken),
+        not any(dialect.reads(name) for dialect in spoken),
+    )
+
 
 def apply_rows(dialect: Dialect, attributes: Attributes, kind: CallKind, fields: Fields, note: Note) -> None:
     """Fill the fields that a dialect's rows can feed and that are not filled yet."""
-    for row in dialect.rows_by_kind[kind]:
-        if row.field in fields:
-            continue
-        for name in row.names:
-            if name in attributes:
-                value = row.read(attributes[name], note)
-                if value is not MISSING:
-                    fields[row.field] = value
-                    break
+    rows, places = dialect.rows_by_kind[kind], dialect.rows_by_name[kind]
+    for at in sorted({at for name in attributes if name in places for at in places[name]}):
+        row = rows[at]
+        if row.field not in fields:
+            value = read_row(row, attributes, note)
+            if value is not MISSING:
+                fields[row.field] = value
+
+
+def read_row(row: Row, attributes: Attributes, note: Note) -> Any:
+    """Return what the first of a row's attributes says that says something, else MISSING."""
+    for name in row.names:
+        if name in attributes:
+            value = row.read(attributes[name], note)
+            if value is not MISSING:
+                return value
+    return MISSING

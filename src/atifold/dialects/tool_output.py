@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from atifold.dialects import values
 from atifold.dialects.messages import id_of
-from atifold.otlp.kinds import is_object
+from atifold.kinds import is_object
 
 
 class Output(NamedTuple):

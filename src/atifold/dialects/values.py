@@ -16,9 +16,10 @@ from typing import Any, Final
 
 import orjson
 
-from atifold.calls import MISSING
+from atifold.calls import MISSING, PLACEHOLDERS
 from atifold.jsontext import from_json, scrub
-from atifold.otlp.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object
+from atifold.semconv import provider_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,6 @@ class Note:
 
 Reader = Callable[[Any, Note], Any]
 """Turns an attribute's value into a field's, or MISSING."""
-
-PLACEHOLDERS: Final = frozenset({"", "<not serializable>", "<not specified>", "non-serializable result"})
-"""Texts that stand where a value was lost."""
 
 _DEEPEST: Final = 100
 """Levels of nesting that are kept; writers of JSON give up at about 250, Python's stack at 1000."""
@@ -110,14 +108,20 @@ def is_placeholder(value: Any) -> bool:
 
 def text(value: Any, _note: Note) -> Any:
     """Read a text; numbers are written out, placeholders are MISSING."""
-    if is_placeholder(value) or (is_object(value) or is_list(value)):
-        return MISSING
-    return scrub(value if isinstance(value, str) else str(value))
+    if isinstance(value, str):
+        return MISSING if value.strip() in PLACEHOLDERS else scrub(value)
+    return MISSING if value is None or is_object(value) or is_list(value) else scrub(str(value))
 
 
-def any_text(value: Any, _note: Note) -> Any:
-    """Read a text in which an empty one means something."""
-    return scrub(value) if isinstance(value, str) else MISSING
+def word(value: Any) -> str | None:
+    """Return a text that says something, None for anything else."""
+    return value if isinstance(value, str) and value else None
+
+
+def provider(value: Any, note: Note) -> Any:
+    """Read a provider's name, older spellings as the conventions spell it now."""
+    found = text(value, note)
+    return found if found is MISSING else provider_of(found).name
 
 
 def number(value: Any) -> float | int | None:

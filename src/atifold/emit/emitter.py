@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from importlib import import_module
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
-from atifold.emit.writer import NextIds, SpanWriter
+from atifold.emit.writer import NextIds, Record, SpanWriter
 from atifold.events import full_name
 from atifold.events.envelope import Event, UnknownEvent
 from atifold.spans import SideDoor
@@ -50,10 +49,15 @@ class Emitter:
         doors = side_doors if callable(side_doors) else lambda: side_doors
         writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids)
         self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
-        self._lock = threading.RLock()
         self._handlers: dict[str, Handler] = {}
-        self._sweeper = Sweeper(self.sweep, grace_s) if live else None
+        self._parents_runs: set[str] = set()  # runs that were open when this process was forked
+        self._grace_s = grace_s if live else None
+        self._start_clean()
         self.counts = self._machine.counts
+
+    def _start_clean(self) -> None:
+        self._lock = threading.RLock()
+        self._sweeper = None if self._grace_s is None else Sweeper(self.sweep, self._grace_s)
 
     def attach(self, bus: EventBus) -> Release:
         """Handle every event of `bus`; returns the way to stop."""
@@ -74,17 +78,19 @@ class Emitter:
         payload = event.payload
         if type(payload) is UnknownEvent and payload.reason == "unreadable":
             handler = _count_unreadable
+        elif self._parents_runs and event.meta.run_id in self._parents_runs:
+            handler = _count_parents
         with self._lock:
             machine.counts["events"] += 1
             try:
                 handler(machine, event)
             except Exception as error:  # noqa: BLE001  guards the user's program
-                self._complain(event, error)
+                self._complain("events_failed", f"event {event.type} could not be written", error)
             ready = machine.ready
             if ready:
                 machine.ready = []
-        for record in ready:
-            machine.writer.finish(record)
+        if ready:
+            self._write(ready)
         if machine.to_seal and self._sweeper is not None:
             self._sweeper.wake()
 
@@ -107,8 +113,7 @@ class Emitter:
                     waiting = waiting or bool(ended)
             machine.to_seal = waiting
             ready, machine.ready = machine.ready, []
-        for record in ready:
-            machine.writer.finish(record)
+        self._write(ready)
         return waiting
 
     def flush(self) -> None:
@@ -119,12 +124,25 @@ class Emitter:
                 whole = all(_over(owner) for owner in run.owners)
                 machine.close_run(run, run.last_ns, incomplete=None if whole else STILL_OPEN)
                 machine.forget(run)
-            machine.runs.clear()
             ready, machine.ready = machine.ready, []
-        for record in ready:
-            machine.writer.finish(record)
+            machine.forget_everything()
+        self._write(ready)
+
+    def after_fork(self) -> None:
+        """Start clean in a forked child: what is open belongs to the parent, which ends it."""
+        self._start_clean()
+        self._parents_runs.update(self._machine.runs)
+        self._machine.forget_everything()
 
     # ---- inside ----------------------------------------------------------------------------------
+
+    def _write(self, ready: list[Record]) -> None:
+        """End sealed spans, each whatever became of the others: a user's processor may raise."""
+        for record in ready:
+            try:
+                self._machine.writer.finish(record)
+            except Exception as error:  # noqa: BLE001  guards the user's program and the other spans
+                self._complain("spans_failed", f"span {record.name} could not be ended", error)
 
     def _handler(self, name: str) -> Handler:
         """Return who handles an event; only names of the table are kept, unknown ones may be many."""
@@ -138,10 +156,10 @@ class Emitter:
         self._handlers[name] = handler
         return handler
 
-    def _complain(self, event: Event[Any], error: Exception) -> None:
-        self.counts["events_failed"] += 1
-        if self.counts["events_failed"] == 1:
-            _LOG.warning("event %s could not be written (%s); later ones are counted", event.type, type(error).__name__)
+    def _complain(self, kind: str, what: str, error: Exception) -> None:
+        self.counts[kind] += 1
+        if self.counts[kind] == 1:
+            _LOG.warning("%s (%s); later ones are counted", what, type(error).__name__)
 
 
 class _Current:
@@ -153,8 +171,11 @@ class _Current:
         self._token = otel_context.attach(trace.set_span_in_context(span))
 
     def __call__(self) -> None:
-        with suppress(ValueError):  # another task or thread leaves the block: its context never had the span
-            self._token.var.reset(self._token)
+        token = self._token
+        try:  # noqa: SIM105  contextlib.suppress costs more than the reset
+            token.var.reset(token)
+        except ValueError:  # another task or thread leaves the block: its context never had the span
+            pass
 
 
 def _count(machine: Machine, _: Event[Any]) -> None:
@@ -169,6 +190,12 @@ def _count_unreadable(machine: Machine, _: Event[Any]) -> None:
     machine.counts["events_unreadable"] += 1
 
 
+def _count_parents(machine: Machine, _: Event[Any]) -> None:
+    machine.counts["events_of_the_parent_process"] += 1
+
+
 def _over(owner: Owner) -> bool:
     """Tell whether nothing of an owner is open: its turn has ended, or a run without agent has no call under way."""
-    return owner.ended if owner.record is not None else all(chat.ended for chat in owner.chats)
+    if owner.record is not None:
+        return owner.ended
+    return all(chat.ended for chat in owner.chats) and all(tool.ended for tool in owner.tools)

@@ -7,21 +7,14 @@ after dots; a list is a tuple where its elements are texts or numbers, else JSON
 from __future__ import annotations
 
 import re
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from atifold.emit.writer import Moment
+from atifold.emit.writer import Facts, Moment
 from atifold.events.envelope import Event
 from atifold.events.marks import Leaf, Mark, leaves
 from atifold.jsontext import to_json_text
 
 _HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-
-
-class Facts(NamedTuple):
-    """An event's fields as attributes: what may leave without leave, and what may not."""
-
-    structure: dict[str, Any]
-    content: dict[str, Any]
 
 
 def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:

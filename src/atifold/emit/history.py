@@ -75,21 +75,23 @@ def _joined(texts: Iterable[bytes]) -> str:
 
 def shaped(source: Mapping[str, Any]) -> JsonMessage:
     """Return a message in the conventions' shape: as it is, or from that of chat completions."""
-    if "parts" in source:
+    if not isinstance(source, Mapping):
+        return {"role": "user", "parts": _content_parts(source)}
+    if isinstance(source.get("parts"), list):
         return source if isinstance(source, dict) else dict(source)
     role = str(source.get("role", "user"))
     if role == "tool":
         part = response_part(source.get("tool_call_id"), source.get("content"))
         return {"role": "tool", "parts": [part]}
     parts = _content_parts(source.get("content"))
-    for call in calls_in(source.get("tool_calls")):
+    for call in objects_in(source.get("tool_calls")):
         function = called(call)
         parts.append(request_part(call.get("id"), function.get("name"), function.get("arguments")))
     return {"role": role, "parts": parts}
 
 
-def calls_in(value: object) -> list[Mapping[str, Any]]:
-    """Return the calls of a list that should hold calls; what is no object is no call."""
+def objects_in(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects of a list that should hold objects, as of calls; all else is left out."""
     return [call for call in value if isinstance(call, Mapping)] if isinstance(value, (list, tuple)) else []
 
 
@@ -120,7 +122,7 @@ def from_history(entry: Mapping[str, Any]) -> JsonMessage:
     if role == "tool":
         return {"role": "tool", "parts": [response_part(entry.get("toolCallId"), content)]}
     parts = _content_parts(content)
-    for call in calls_in(entry.get("toolCalls")):
+    for call in objects_in(entry.get("toolCalls")):
         parts.append(request_part(call.get("id"), call.get("name"), call.get("args")))
     return {"role": role, "parts": parts}
 

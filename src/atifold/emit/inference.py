@@ -7,24 +7,30 @@ from typing import Any
 
 from opentelemetry import trace
 from opentelemetry.context import Context
+from opentelemetry.trace import TraceFlags
 
-from atifold.emit.machine import Machine, remote_parent
+from atifold.emit.machine import Machine
 from atifold.emit.writer import Record
 from atifold.events.envelope import Meta
 
 
-def calling_tool(machine: Machine, meta: Meta, prompt: str | None) -> tuple[Record | Context | None, bool]:
+def calling_tool(
+    machine: Machine, meta: Meta, prompt: str | None, caller: tuple[str, str | None] | None
+) -> tuple[Record | Context | None, bool]:
     """Return the parent of an agent's outermost span, and whether it was inferred.
 
     In order: the span that the envelope names; the open span of ours that is current (`bus.run`
-    made it so); the one open tool an argument of which equals the prompt. None where there is none:
-    that a tool was running at the time proves nothing, runs may be independent.
+    made it so); the run and call that `bus.run` names as the caller; the one open tool an argument
+    of which equals the prompt. None where there is none: that a tool was running at the time proves
+    nothing, runs may be independent.
     """
     named = remote_parent(meta)
     if named is not None:
         return named, False
     if machine.live and _is_ours(machine, trace.get_current_span().get_span_context()):
         return None, False
+    if caller is not None:
+        return _calling(machine, *caller), False
     if not prompt:
         return None, False
     found = [
@@ -35,6 +41,17 @@ def calling_tool(machine: Machine, meta: Meta, prompt: str | None) -> tuple[Reco
         if prompt in _texts(tool.arguments)
     ]
     return (found[0].record, True) if len(found) == 1 else (None, False)
+
+
+def _calling(machine: Machine, run_id: str, call_id: str | None) -> Record | None:
+    """Return the open call of a run, else its outermost agent."""
+    run = machine.runs.get(run_id)
+    if run is None:
+        return None
+    tool = None if call_id is None else run.tool(call_id)
+    if tool is not None:
+        return tool.record
+    return next((owner.record for owner in run.owners if owner.record is not None), None)
 
 
 def _is_ours(machine: Machine, at: trace.SpanContext) -> bool:
@@ -50,3 +67,13 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _texts(item)
+
+
+def remote_parent(meta: Meta) -> Context | None:
+    """Return the parent that an envelope names by trace and span id, None where it names none."""
+    try:
+        trace_id, span_id = int(meta.trace_id or "", 16), int(meta.span_id or "", 16)
+    except ValueError:
+        return None
+    at = trace.SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+    return trace.set_span_in_context(trace.NonRecordingSpan(at), Context()) if at.is_valid else None

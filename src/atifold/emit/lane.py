@@ -13,6 +13,7 @@ Anything else is the SDK's own way, span by span.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -37,40 +38,50 @@ class Lane:
 
         Whether the tracer qualifies is looked at anew whenever its processors change.
         """
-        self._tracer: Any = tracer
+        self.tracer: Any = tracer
         self._doors = doors
         self._seen: object = None
         self._open = False
-        self.listeners: tuple[sdk.SpanProcessor, ...] = ()
+        self._listeners: tuple[sdk.SpanProcessor, ...] = ()
 
     def is_open(self) -> bool:
         """Tell whether the next span may be a light one."""
-        processors: Any = getattr(getattr(self._tracer, "span_processor", None), "_span_processors", None)
+        try:
+            processors: Any = self.tracer.span_processor._span_processors  # noqa: SLF001  no public way tells these
+        except AttributeError:
+            return False
         if processors is not self._seen:
             self._seen = processors
             doors = self._doors()
-            self._open = _qualifies(self._tracer, processors, doors)
+            self._open = _qualifies(self.tracer, processors, doors)
             known: tuple[sdk.SpanProcessor, ...] = processors if self._open else ()
-            self.listeners = tuple(processor for processor in known if type(processor) in _QUIET)
+            self._listeners = tuple(processor for processor in known if type(processor) in _QUIET)
         return self._open
+
+    def listeners(self) -> tuple[sdk.SpanProcessor, ...]:
+        """Return who hears of a light span's end: not the side doors, which have the whole record already.
+
+        All processors, where the lane was closed since the span's start.
+        """
+        return self._listeners if self.is_open() else (self.tracer.span_processor,)
 
     def start(
         self, name: str, kind: SpanKind, start_ns: int, parent: SpanContext, links: Sequence[trace.Link]
     ) -> LightSpan | None:
         """Return a light span; None where its parent is not sampled, which the sampler must see."""
-        tracer = self._tracer
-        if not parent.is_valid:
-            trace_id, state = tracer.id_generator.generate_trace_id(), None
-            random = tracer.id_generator.is_trace_id_random()
-        elif parent.trace_flags.sampled and not parent.is_remote:
-            trace_id, state, random = parent.trace_id, parent.trace_state, parent.trace_flags.random_trace_id
-        else:
-            return None
-        flags = _RANDOM if random else _SAMPLED
-        context = SpanContext(trace_id, tracer.id_generator.generate_span_id(), False, flags, state)
-        return LightSpan(self, tracer, name, kind, start_ns, context, parent if parent.is_valid else None, links)
+        ids = self.tracer.id_generator
+        if parent.is_valid:
+            flags = parent.trace_flags
+            if parent.is_remote or not flags & TraceFlags.SAMPLED:
+                return None
+            context = SpanContext(parent.trace_id, ids.generate_span_id(), False, flags, parent.trace_state)
+            return LightSpan(self, name, kind, start_ns, context, parent, links)
+        flags = _RANDOM if ids.is_trace_id_random() else _SAMPLED
+        context = SpanContext(ids.generate_trace_id(), ids.generate_span_id(), False, flags)
+        return LightSpan(self, name, kind, start_ns, context, None, links)
 
 
+_TOUCHING = threading.Lock()  # held for a moment by whoever ends a light span or makes it a real one
 _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 _RANDOM = TraceFlags(TraceFlags.SAMPLED | getattr(TraceFlags, "RANDOM_TRACE_ID", 0))
 
@@ -87,9 +98,9 @@ def _qualifies(tracer: Any, processors: object, doors: Sequence[object]) -> bool
             and type(tracer._tracer_metrics).__name__ == "NoOpTracerMetrics"  # noqa: SLF001
             and isinstance(processors, tuple)
             and all(type(p) in _QUIET or any(p is door for door in doors) for p in processors)
-            and callable(sdk._Span)  # noqa: SLF001
+            and _own_span(tracer, "", trace.INVALID_SPAN_CONTEXT, None, SpanKind.INTERNAL, ()) is not None
         )
-    except AttributeError:
+    except (AttributeError, TypeError):
         return False
 
 
@@ -101,7 +112,6 @@ class LightSpan(trace.Span):
     def __init__(
         self,
         lane: Lane,
-        tracer: Any,
         name: str,
         kind: SpanKind,
         start_ns: int,
@@ -111,7 +121,7 @@ class LightSpan(trace.Span):
     ) -> None:
         """Take what identifies the span; nothing else is known of it yet."""
         self._lane = lane
-        self._tracer = tracer
+        self._tracer = lane.tracer
         self._name = name
         self._kind = kind
         self._start_ns = start_ns
@@ -127,9 +137,12 @@ class LightSpan(trace.Span):
         """End the span with its attributes; False where the SDK's own span must do it (`real`)."""
         tracer = self._tracer
         most = tracer._span_limits.max_span_attributes  # noqa: SLF001
-        if self._real is not None or (most is not None and len(attributes) > most):
+        if most is not None and len(attributes) > most:
             return False
-        self._ended = True
+        with _TOUCHING:
+            if self._real is not None:
+                return False
+            self._ended = True
         span = sdk.ReadableSpan(
             name=self._name,
             context=self._context,
@@ -143,28 +156,18 @@ class LightSpan(trace.Span):
             end_time=end_ns,
             instrumentation_scope=tracer._instrumentation_scope,  # noqa: SLF001
         )
-        for processor in self._lane.listeners:  # a side door has the whole record already
+        for processor in self._lane.listeners():
             processor.on_end(span)
         return True
 
     def real(self) -> trace.Span:
         """Return the SDK's own span, made now where it was not before."""
-        if self._real is None:
-            tracer = self._tracer
-            self._real = span = sdk._Span(  # noqa: SLF001  a tracer would give it another id
-                name=self._name,
-                context=self._context,
-                parent=self._parent,
-                sampler=tracer.sampler,
-                resource=tracer.resource,
-                span_processor=tracer.span_processor,
-                kind=self._kind,
-                links=self._links,
-                limits=tracer._span_limits,  # noqa: SLF001
-                instrumentation_info=tracer.instrumentation_info,
-                instrumentation_scope=tracer._instrumentation_scope,  # noqa: SLF001
-            )
-            span.start(start_time=self._start_ns, parent_context=Context())
+        with _TOUCHING:
+            if self._real is None:
+                self._real = span = _own_span(
+                    self._tracer, self._name, self._context, self._parent, self._kind, self._links
+                )
+                span.start(start_time=self._start_ns, parent_context=Context())
         return self._real
 
     # ---- what anybody may do with the current span -----------------------------------------------
@@ -215,5 +218,35 @@ class LightSpan(trace.Span):
         """End the SDK's own span: whoever ends a span of ours early gets what a span would do."""
         self._touch().end(end_time)
 
+    def __getattr__(self, name: str) -> Any:
+        """Return whatever else the SDK's own span has (`name`, `attributes`, `parent`, …)."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.real(), name)
+
     def _touch(self) -> trace.Span:
         return trace.INVALID_SPAN if self._ended else self.real()
+
+
+def _own_span(
+    tracer: Any,
+    name: str,
+    context: SpanContext,
+    parent: SpanContext | None,
+    kind: SpanKind,
+    links: Sequence[trace.Link],
+) -> Any:
+    """Make the SDK's span of given ids; a tracer would give it other ones."""
+    return sdk._Span(  # noqa: SLF001
+        name=name,
+        context=context,
+        parent=parent,
+        sampler=tracer.sampler,
+        resource=tracer.resource,
+        span_processor=tracer.span_processor,
+        kind=kind,
+        links=links,
+        limits=tracer._span_limits,  # noqa: SLF001
+        instrumentation_info=tracer.instrumentation_info,
+        instrumentation_scope=tracer._instrumentation_scope,  # noqa: SLF001
+    )

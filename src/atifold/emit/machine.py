@@ -10,24 +10,32 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
 from opentelemetry.context import Context
-from opentelemetry.trace import SpanKind, TraceFlags
+from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.messages import write_answer
-from atifold.emit.state import Chat, Leg, Owner, Path, RunState, Tool
+from atifold.emit.pauses import Pauses
+from atifold.emit.state import Chat, Owner, Path, RunState, Tool, base_path, branch_name
+from atifold.emit.withheld import Withheld
 from atifold.emit.writer import Moment, Record, SpanWriter
 from atifold.events.envelope import Event, Meta
+from atifold.jsontext import scrub, to_json_text
 
 STILL_OPEN = "still open when the events ended"
 NO_START = "the events before were not there"
 ABANDONED = "never ended"
 
-_MOST_WAITING = 256  # facts held for a span that may never come
+UNKNOWN = "unknown"  # of a required attribute whose value stood in an event that is not there
+
+NS_PER_MS: Final = 1_000_000
+_LONGEST_MS: Final = 1e12  # thirty years; beyond it, and for NaN, a duration says nothing
+_MOST_WAITING: Final = 256  # facts that a run holds for calls that may never start
+_MOST_RUNS: Final = 10_000  # runs at once; more are runs whose ends never came
 _NAMING = (semconv.OPERATION, semconv.AGENT_NAME, semconv.WORKFLOW_NAME)
 _IN_CONVERSATIONS = frozenset({"chat", "execute_tool", "invoke_agent", "invoke_workflow"})
 """Operations whose spans have `gen_ai.conversation.id` by the conventions (semconv §2)."""
@@ -44,13 +52,18 @@ class Machine:
         self.hashed_session = hashed_session
         self.counts: Counter[str] = Counter()
         self.runs: dict[str, RunState] = {}
-        self.legs: dict[str, Leg] = {}  # by the id of the call that waits
+        self.pauses = Pauses(self.counts)
         self.to_seal = False  # something has ended that only time will seal
         self.ready: list[Record] = []  # sealed, to be written without the lock
         self.by_stage: dict[tuple[str, str], Record] = {}
-        self.waiting: dict[str, list[Moment]] = {}  # facts of tool calls that have not started, by call id
-        self.resuming: list[Moment] = []  # what was said of the next leg before it is recognised
-        self.resumed: dict[tuple[str, str], Tool] = {}  # waiting calls of a recognised leg, by its run and call id
+        self.withheld = Withheld()  # argument values that must not leave
+
+    def forget_everything(self) -> None:
+        """Drop all that is open, unsealed: in a forked child it belongs to the parent."""
+        self.runs.clear()
+        self.pauses.clear()
+        self.by_stage.clear()
+        self.ready = []
 
     # ---- runs and owners -------------------------------------------------------------------------
 
@@ -60,7 +73,9 @@ class Machine:
         if run is not None:
             run.last_ns = max(run.last_ns, meta.time_ns)
             return run
-        run = self.runs[meta.run_id] = RunState(meta.run_id, meta.time_ns, meta.time_ns)
+        if len(self.runs) >= _MOST_RUNS:
+            self._abandon_oldest()
+        run = self.runs[meta.run_id] = RunState(meta.run_id, meta.time_ns, meta.time_ns, meta.composition_path)
         if meta.session_id:
             run.identity[semconv.CONVERSATION] = self.conversation(meta.session_id)
             run.session_id = meta.session_id
@@ -68,6 +83,13 @@ class Machine:
             if value is not None:
                 run.owner_identity[f"agentfootprint.{name}"] = value
         return run
+
+    def _abandon_oldest(self) -> None:
+        oldest = next(iter(self.runs.values()))
+        if oldest.owners:
+            self.counts["runs_abandoned"] += 1
+            self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
+        del self.runs[oldest.run_id]
 
     def find(self, event: Event[Any]) -> Owner | None:
         """Return the open agent or composition that an event belongs to; None where none is open."""
@@ -158,7 +180,6 @@ class Machine:
             record.unfinished(cut)
         owner = Owner(opening.kind, opening.path, opening.name, record, run)
         run.owners.append(owner)
-        run.over = False
         return owner
 
     def outside(self) -> Context:
@@ -180,11 +201,18 @@ class Machine:
         first[semconv.SEQUENCE] = run.sequence
         if run.identity and first[semconv.OPERATION] in _IN_CONVERSATIONS:
             first.update(run.identity)
+        if not name.isascii():
+            name = scrub(name)  # one name that UTF-8 cannot hold would cost an exporter its whole batch
+            first.update({key: scrub(value) for key, value in first.items() if isinstance(value, str)})
         return self.writer.start(name, kind, start_ns, first, parent, (run.run_id, key), links)
 
     def conversation(self, session_id: str) -> str:
         """Return the conversation id of a session: as it is, or hashed where the user wants that."""
-        return hashlib.sha256(session_id.encode()).hexdigest() if self.hashed_session else session_id
+        return (
+            hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
+            if self.hashed_session
+            else session_id
+        )
 
     # ---- model calls and tools -------------------------------------------------------------------
 
@@ -202,7 +230,7 @@ class Machine:
             record.end_ns = at_ns
             if incomplete:
                 record.unfinished(incomplete)
-        write_answer(self.writer, chat)
+        write_answer(self.writer, chat, self.withheld)
         owner.chats.remove(chat)
         self.by_stage.pop((owner.run.run_id, chat.stage_id), None)
         self.ready.append(record)
@@ -213,6 +241,11 @@ class Machine:
             tool.record.end_ns = at_ns
             if incomplete:
                 tool.record.unfinished(incomplete)
+            if tool.arguments is not None and self.writer.wants_content:
+                # which arguments must not leave is said at the end: of a paused call it is yet to come
+                paused = semconv.PAUSED in tool.record.attributes
+                target = tool.record.door if paused else tool.record.content
+                target[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
         owner.tools.remove(tool)
         self.by_stage.pop((owner.run.run_id, tool.stage_id), None)
         self.ready.append(tool.record)
@@ -252,7 +285,8 @@ class Machine:
         how = _Closing(end_ns, incomplete, failure, paused)
         run = owner.run
         for below in [o for o in run.owners if _encloses(owner, o)]:
-            self.close_owner(below, end_ns, incomplete=incomplete, failure=failure, paused=paused)
+            if below in run.owners:  # else it was closed with what lies between
+                self.close_owner(below, end_ns, incomplete=incomplete, failure=failure, paused=paused)
         self._close_calls(owner, how)
         if owner in run.owners:
             run.owners.remove(owner)
@@ -284,7 +318,6 @@ class Machine:
         while run.owners:
             outermost = min(run.owners, key=lambda o: len(o.path))
             self.close_owner(outermost, end_ns, **how)
-        run.over = True
 
     def forget(self, run: RunState) -> None:
         """Drop a run that nothing is open of."""
@@ -293,13 +326,27 @@ class Machine:
 
     # ---- facts -----------------------------------------------------------------------------------
 
-    def wait_for_tool(self, call_id: str, moment: Moment) -> None:
-        """Hold a fact that names a tool call which has not started."""
-        held = self.waiting.setdefault(call_id, [])
-        if sum(map(len, self.waiting.values())) < _MOST_WAITING:
-            held.append(moment)
+    def drop_fact(self) -> None:
+        """Count a fact that has no span to go to."""
+        self.counts["facts_dropped"] += 1
+
+    def note_on_call(self, meta: Meta, call_id: str, moment: Moment) -> None:
+        """Note a fact on the call it names; one that has not started yet gets it then."""
+        run = self.runs.get(meta.run_id)
+        tool = None if run is None else run.tool(call_id, meta.subflow_path)
+        if tool is not None:
+            tool.record.note(moment)
+        elif run is not None and sum(map(len, run.waiting.values())) < _MOST_WAITING:
+            run.waiting.setdefault(call_id, []).append(moment)
         else:
-            self.counts["facts_dropped"] += 1
+            self.drop_fact()
+
+    def note_on_next_chat(self, owner: Owner, moment: Moment) -> None:
+        """Note a fact on the inference that an owner starts next."""
+        if len(owner.waiting) < _MOST_WAITING:
+            owner.waiting.append(moment)
+        else:
+            self.drop_fact()
 
 
 class _Opening(NamedTuple):
@@ -333,30 +380,14 @@ def _settle(record: Record, how: _Closing, *, ended: bool) -> None:
     if how.paused:
         record.attributes[semconv.PAUSED] = True
     elif how.failure is not None and not ended:
-        record.fail(*how.failure)
+        kind, text = how.failure
+        record.fail(kind, None if text is None else scrub(text))
 
 
-def base_path(path: Path) -> Path:
-    """Return a branch without the parts that are stages of a runner, not runners (`final`, `sf-…`)."""
-    for index, part in enumerate(path):
-        if part == "final" or part.startswith("sf-"):
-            return path[:index]
-    return path
-
-
-def branch_name(path: Path) -> str:
-    """Return the name of the runner on a branch: its last part, without the sequence's `step-`."""
-    return path[-1].removeprefix("step-") if path else ""
-
-
-def remote_parent(meta: Meta) -> Context | None:
-    """Return the parent that an envelope names by trace and span id, None where it names none."""
-    try:
-        trace_id, span_id = int(meta.trace_id or "", 16), int(meta.span_id or "", 16)
-    except ValueError:
-        return None
-    at = trace.SpanContext(trace_id, span_id, is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
-    return trace.set_span_in_context(trace.NonRecordingSpan(at), Context()) if at.is_valid else None
+def started_ns(run: RunState, meta: Meta, duration_ms: float | None) -> int:
+    """Return when something started that ended now, not before its run's (or leg's) first event."""
+    spent_ns = int(duration_ms * NS_PER_MS) if duration_ms is not None and 0 < duration_ms < _LONGEST_MS else 0
+    return min(meta.time_ns, max(run.first_ns, meta.time_ns - spent_ns))
 
 
 Handler = Callable[["Machine", Event[Any]], None]

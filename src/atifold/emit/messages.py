@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from atifold import semconv
-from atifold.emit.history import History, JsonMessage, from_history, request_part, text_part
-from atifold.emit.state import Chat, Talk
+from atifold.emit.history import History, JsonMessage, from_history, objects_in, request_part, text_part
+from atifold.emit.state import Asked, Chat, Talk
 from atifold.emit.usage import usage_attributes
+from atifold.emit.withheld import Withheld
 from atifold.emit.writer import Record, SpanWriter
 from atifold.jsontext import to_json_text
 
@@ -30,18 +31,21 @@ def write_request(
     system: str | None,
     messages: Sequence[Mapping[str, Any]] | None,
     tools: Sequence[Mapping[str, Any]] | None,
+    withheld: Withheld,
 ) -> None:
     """Put a request's content on the record: the instructions, the history, the tools offered."""
     if system:
         record.content[semconv.SYSTEM_INSTRUCTIONS] = to_json_text([text_part(system)])
     if tools:
-        record.content[semconv.TOOL_DEFINITIONS] = to_json_text([_definition(tool) for tool in tools])
-    if messages is None:
+        record.content[semconv.TOOL_DEFINITIONS] = to_json_text([_definition(tool) for tool in objects_in(tools)])
+    if not isinstance(messages, (list, tuple)):
         return
     sent = history.send(messages, whole=writer.capture)
+    shown = None
     if sent.whole is not None:
-        record.content[semconv.INPUT_MESSAGES] = sent.whole
-    if sent.base or sent.whole is None:
+        shown = withheld.messages(history.messages)
+        record.content[semconv.INPUT_MESSAGES] = sent.whole if shown is None else to_json_text(shown)
+    if sent.base or sent.whole is None or shown is not None:
         record.door[semconv.INPUT_MESSAGES] = sent.added
     if sent.base:
         record.door[semconv.INPUT_BASE] = sent.base
@@ -102,17 +106,15 @@ def learn_history(talk: Talk, history: Sequence[Any]) -> None:
 
 
 def learn_calls(chat: Chat, messages: Sequence[JsonMessage]) -> None:
-    """Take the calls that the model asked for from what its iteration added to the history."""
+    """Take the calls that the model asked for, in its order, from what its iteration added to the history."""
     for message in messages:
-        if message["role"] != "assistant":
-            continue
-        for part in message["parts"]:
-            if part.get("type") == "tool_call" and part.get("id"):
-                chat.asked[part["id"]] = (part["name"], part["arguments"])
-        return
+        if message["role"] == "assistant":
+            calls = [part for part in message["parts"] if part.get("type") == "tool_call"]
+            chat.told = [Asked(part.get("id"), str(part.get("name") or ""), part.get("arguments")) for part in calls]
+            return
 
 
-def write_answer(writer: SpanWriter, chat: Chat) -> None:
+def write_answer(writer: SpanWriter, chat: Chat, withheld: Withheld) -> None:
     """Put what an inference produced on its record, now that all of it is known."""
     attributes = chat.record.attributes
     if chat.usage is not None:
@@ -122,7 +124,10 @@ def write_answer(writer: SpanWriter, chat: Chat) -> None:
     if not writer.wants_content or not chat.ended or chat.failed:
         return
     message = answer_message(chat)
-    chat.record.content[semconv.OUTPUT_MESSAGES] = to_json_text([message])
+    shown = withheld.messages([message])
+    chat.record.content[semconv.OUTPUT_MESSAGES] = to_json_text([message] if shown is None else shown)
+    if shown is not None:
+        chat.record.door[semconv.OUTPUT_MESSAGES] = to_json_text([message])
 
 
 def answer_message(chat: Chat) -> JsonMessage:
@@ -130,7 +135,7 @@ def answer_message(chat: Chat) -> JsonMessage:
     parts = [_reasoning_part(block) for block in chat.reasoning]
     if chat.text:
         parts.append(text_part(chat.text))
-    parts.extend(request_part(call_id, name, arguments) for call_id, (name, arguments) in chat.asked.items())
+    parts.extend(request_part(*call) for call in chat.asked())
     message: JsonMessage = {"role": "assistant", "parts": parts}
     if chat.finish is not None:
         message["finish_reason"] = FINISH_REASONS.get(chat.finish, chat.finish)

@@ -51,9 +51,9 @@ PLACES: Final = (
     Place("stream.token", "stream:chunk", "time to first chunk, count"),
     Place("stream.thinking_delta", "stream:chunk", "time to first chunk, count"),
     Place("stream.thinking_end", "stream:thinking_end", "reasoning of the inference"),
-    Place("stream.tool_start", "stream:tool_start", "opens execute_tool"),
-    Place("stream.tool_progress", "stream:tool_progress", "span event on the tool, up to 16"),
-    Place("stream.tool_end", "stream:tool_end", "ends execute_tool"),
+    Place("stream.tool_start", "tools:tool_start", "opens execute_tool"),
+    Place("stream.tool_progress", "tools:tool_progress", "span event on the tool, up to 16"),
+    Place("stream.tool_end", "tools:tool_end", "ends execute_tool"),
     # context
     Place("context.injected", "agent:injected", "messages and system prompt of the next inference"),
     Place("context.evicted", "outcome:on_next_chat", "span event on the next inference"),

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from atifold.emit.history import History, JsonMessage
-from atifold.emit.writer import Moment, Record
+from atifold.emit.writer import Facts, Moment, Record
 from atifold.events.stream import LLMUsage
 
 Path = tuple[str, ...]
 """A runner's branch: the nested subflows that lead to it."""
+
+
+class Asked(NamedTuple):
+    """One call that a model asked for; ids are the model's own and may repeat."""
+
+    id: str | None
+    name: str
+    arguments: Any
 
 
 @dataclass(slots=True, eq=False)
@@ -28,16 +37,31 @@ class Chat:
     text: str | None = None
     finish: str | None = None
     reasoning: list[dict[str, Any]] = field(default_factory=list)
-    asked: dict[str, tuple[str, Any]] = field(default_factory=dict)
+    told: list[Asked] = field(default_factory=list)
+    started: list[Asked] = field(default_factory=list)
     usage: LLMUsage | None = None
     chunks: int = 0
     cost_usd: float | None = None
+
+    def asked(self) -> list[Asked]:
+        """Return the calls in the order of asking: those that were told of, then others that started."""
+        if not self.started:
+            return self.told
+        left = Counter(call.id for call in self.told)
+        calls = list(self.told)
+        for call in self.started:
+            if left[call.id]:
+                left[call.id] -= 1
+            else:
+                calls.append(call)
+        return calls
 
 
 @dataclass(slots=True, eq=False)
 class Tool:
     """One execution of a tool, until its span is sealed."""
 
+    owner: Owner
     record: Record
     call_id: str
     name: str
@@ -98,9 +122,11 @@ class Leg:
     """What a paused run leaves for the run that resumes it: what was open, owners outermost first."""
 
     run_id: str
+    session_id: str | None
+    route: Path
     owners: list[Owner]
     tools: dict[str, Tool]
-    told: list[Moment] = field(default_factory=list)
+    said: list[Moment] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -110,16 +136,22 @@ class RunState:
     run_id: str
     first_ns: int
     last_ns: int
+    route: Path = ()
     owners: list[Owner] = field(default_factory=list)
-    configured: dict[str, Any] = field(default_factory=dict)
-    configured_content: dict[str, Any] = field(default_factory=dict)
+    configured: Facts = field(default_factory=lambda: Facts({}, {}))
     agent_name: str | None = None
     session_id: str | None = None
     identity: dict[str, str] = field(default_factory=dict)
     owner_identity: dict[str, str] = field(default_factory=dict)
+    waiting: dict[str, list[Moment]] = field(default_factory=dict)
+    resumed: dict[str, Tool] = field(default_factory=dict)
     sequence: int = 0
-    over: bool = False
     ends_with_disposition: bool = False
+
+    def take_configuration(self) -> Facts:
+        """Return what the run was configured with, once: for the span of its outermost agent."""
+        facts, self.configured = self.configured, Facts({}, {})
+        return facts
 
     def owner(self, path: Path) -> Owner | None:
         """Return the open agent or composition whose path is the longest prefix of `path`."""
@@ -140,10 +172,28 @@ class RunState:
                 if not tool.ended:
                     yield tool
 
-    def tool(self, call_id: str) -> Tool | None:
-        """Return the newest unsealed execution of a call."""
-        for owner in reversed(self.owners):
+    def tool(self, call_id: str, path: Path = ()) -> Tool | None:
+        """Return the newest unsealed execution of a call: on the event's own branch, else on any.
+
+        Parallel branches may use one id each, for calls of their own.
+        """
+        own = self.owner(path)
+        others = (owner for owner in reversed(self.owners) if owner is not own)
+        for owner in (own, *others) if own is not None else others:
             for tool in reversed(owner.tools):
                 if tool.call_id == call_id:
                     return tool
         return None
+
+
+def base_path(path: Path) -> Path:
+    """Return a branch without the parts that are stages of a runner, not runners (`final`, `sf-…`)."""
+    for index, part in enumerate(path):
+        if part == "final" or part.startswith("sf-"):
+            return path[:index]
+    return path
+
+
+def branch_name(path: Path) -> str:
+    """Return the name of the runner on a branch: its last part, without the sequence's `step-`."""
+    return path[-1].removeprefix("step-") if path else ""

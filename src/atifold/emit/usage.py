@@ -27,7 +27,7 @@ def usage_attributes(provider: Provider, usage: LLMUsage) -> dict[str, Any]:
     if not inclusive:
         if reported is not None and (not provider.cache_in_input or cached > reported):
             total_in = reported + cached
-        if produced is not None and usage.thinking and not provider.reasoning_in_output:
+        if produced is not None and usage.thinking:
             total_out = produced + usage.thinking
     values = (total_in, total_out, usage.cache_read, usage.cache_write, usage.thinking)
     figures = {name: value for name, value in zip(_NAMES, values, strict=True) if value is not None}

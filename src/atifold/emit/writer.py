@@ -10,7 +10,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -23,6 +23,9 @@ from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
 
+DROPPED_EVENTS: Final = "atifold.dropped_events"
+_MOST_MOMENTS: Final = 128  # the SDK's own default
+
 NextIds = Callable[[str, str], None]
 """Told before each start which trace (by run id) and which span (by a key inside it) comes next."""
 
@@ -34,6 +37,13 @@ class Moment:
     name: str
     time_ns: int
     attributes: dict[str, Any]
+    content: dict[str, Any]
+
+
+class Facts(NamedTuple):
+    """An event's fields as attributes: what may leave without leave, and what may not."""
+
+    structure: dict[str, Any]
     content: dict[str, Any]
 
 
@@ -84,6 +94,18 @@ class Record:
         if self._context is None:
             self._context = trace.set_span_in_context(self.span, Context())
         return self._context
+
+    def note(self, moment: Moment) -> None:
+        """Add a span event; beyond what any backend shows they are only counted."""
+        if len(self.moments) < _MOST_MOMENTS:
+            self.moments.append(moment)
+        else:
+            self.attributes[DROPPED_EVENTS] = self.attributes.get(DROPPED_EVENTS, 0) + 1
+
+    def take(self, facts: Facts) -> None:
+        """Put an event's fields on the span."""
+        self.attributes.update(facts.structure)
+        self.content.update(facts.content)
 
     def fail(self, error_type: str, text: str | None) -> None:
         """Mark the span as failed; the first reason stays."""
@@ -142,7 +164,8 @@ class SpanWriter:
             span = self._lane.start(name, kind, start_ns, above, links)
         if span is None:
             span = self._tracer.start_span(name, context, kind, attributes, links, start_ns)
-            if not span.get_span_context().is_valid:
+            at = span.get_span_context()
+            if not at.is_valid or at.span_id == above.span_id:  # the API's own tracer hands the parent on
                 span = _without_sdk(above)
         return Record(span, above.span_id if above.is_valid else None, name, kind, start_ns, attributes, links)
 

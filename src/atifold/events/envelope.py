@@ -15,7 +15,7 @@ from typing_extensions import TypeVar
 
 from atifold.errors import AtifoldError
 from atifold.events.registry import EVENTS, PREFIX, model_of, validate, validator_of
-from atifold.events.wire import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -154,7 +154,8 @@ class Meta:
             if value is not None and key not in self.lacking:
                 wire[key] = list(cast("tuple[str, ...]", value)) if isinstance(value, tuple) else value
         wire.update(self.extra)
-        if self.time_ns != self.wall_clock_ms * 1_000_000 or type(wire.get(TIME_NS)) is int:
+        told = "wallClockMs" not in self.lacking and self.time_ns != self.wall_clock_ms * 1_000_000
+        if told or type(wire.get(TIME_NS)) is int:
             wire[TIME_NS] = self.time_ns
         return wire
 

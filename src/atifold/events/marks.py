@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast, get_args, get_or
 
 from atifold.events.envelope import Event, UnknownEvent
 from atifold.events.registry import model_of
-from atifold.events.wire import is_list, is_object
+from atifold.kinds import is_list, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,17 +41,17 @@ MAX_DEPTH: Final = 64
 EXTENSIONS: Final[Mapping[str, Mark]] = {
     "atifold.error": Mark.CONTENT,
     "atifold.messages": Mark.CONTENT,
-    "atifold.outputMessages": Mark.CONTENT,
-    "atifold.systemPrompt": Mark.CONTENT,
     "atifold.toolCalls": Mark.CONTENT,
     "atifold.toolDefinitions": Mark.CONTENT,
     "atifold.agentVersion": Mark.STRUCTURE,
+    "atifold.callerRun": Mark.STRUCTURE,
+    "atifold.callerTool": Mark.STRUCTURE,
     "atifold.errorType": Mark.STRUCTURE,
     "atifold.inclusive": Mark.STRUCTURE,
+    "atifold.last": Mark.STRUCTURE,
     "atifold.maxTokens": Mark.STRUCTURE,
     "atifold.reasoningEffort": Mark.STRUCTURE,
     "atifold.responseModel": Mark.STRUCTURE,
-    "atifold.serviceName": Mark.STRUCTURE,
     "atifold.timeNs": Mark.STRUCTURE,
     "atifold.topP": Mark.STRUCTURE,
 }

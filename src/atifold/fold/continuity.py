@@ -8,7 +8,8 @@ tells nothing of its history is taken to go on where the last such call ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -23,10 +24,8 @@ from atifold.fold.messages import (
     system_texts,
     user_marks,
 )
-from atifold.fold.order import last_answer
+from atifold.fold.order import LOOK_BACK, last_answer
 from atifold.spans import SpanKey
-
-_LOOK_BACK = 64
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ class Continuity:
         for mark in sorted(last_answer(first)):
             if mark in self._said:
                 return self._said[mark]
-        recent = (first.input or ())[-_LOOK_BACK:]
+        recent = (first.input or ())[-LOOK_BACK:]
         ids = [p.id for p in parts_of(recent, ToolResponse) if p.id] + [r.id for r in requests_of(recent) if r.id]
         asked = next((self._asked[plain_id(i)] for i in reversed(ids) if plain_id(i) in self._asked), None)
         if asked is None and any(message.role == "assistant" for message in recent):
@@ -152,7 +151,7 @@ class Continuity:
         for call in piece.models:
             for mark in assistant_marks(call.output or ()):
                 self._said[mark] = at
-            for request in requests_of((*(call.output or ()), *(call.input or ())[-_LOOK_BACK:])):
+            for request in requests_of((*(call.output or ()), *(call.input or ())[-LOOK_BACK:])):
                 self._asked["name:" + request.name] = at
                 if request.id:
                     self._asked[plain_id(request.id)] = at
@@ -174,16 +173,30 @@ def _beginning(call: ModelCall) -> tuple[Mark, ...]:
 
 def carries_on(earlier: Sequence[ModelCall], later: Sequence[ModelCall]) -> bool:
     """Tell whether the first of the later calls continues one of the earlier ones."""
-    first = next((call for call in later if call.input is not None), None)
-    if first is None or not earlier:
-        return False
-    marks = last_answer(first)
-    return any(marks & assistant_marks(call.output or ()) for call in earlier)
+    return bool(earlier) and begins_with(later, said_by(earlier))
 
 
-def overlaps(one: Piece, other: Piece) -> bool:
-    """Tell whether two pieces ran at the same time."""
-    return one.start_ns < other.end_ns and other.start_ns < one.end_ns
+def said_by(calls: Iterable[ModelCall]) -> set[Mark]:
+    """Return the marks of all that the calls answered."""
+    return {mark for call in calls for mark in assistant_marks(call.output or ())}
+
+
+def begins_with(calls: Sequence[ModelCall], said: AbstractSet[Mark]) -> bool:
+    """Tell whether the last answer in the first request that is known is among the marks of what was said."""
+    first = next((call for call in calls if call.input is not None), None)
+    return first is not None and not said.isdisjoint(last_answer(first))
+
+
+def crowded(pieces: Sequence[Piece]) -> set[int]:
+    """Return the places of those pieces that ran at the same time as another one."""
+    found: set[int] = set()
+    longest, until = -1, 0
+    for at in sorted(range(len(pieces)), key=lambda at: (pieces[at].start_ns, pieces[at].end_ns)):
+        if longest >= 0 and pieces[at].start_ns < until:
+            found |= {longest, at}
+        if longest < 0 or pieces[at].end_ns > until:
+            longest, until = at, pieces[at].end_ns
+    return found
 
 
 class Callers:

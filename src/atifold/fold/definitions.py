@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from atifold.jsontext import from_json
+from atifold.jsontext import parsed
 
 _SCHEMAS: Final = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema", "parameters_json_schema")
 
@@ -30,7 +30,7 @@ def definitions(offered: Iterable[Iterable[Any]]) -> tuple[list[dict[str, Any]],
 def _functions(tool: Any) -> Iterator[dict[str, Any]]:
     """Yield the functions of one definition: a plain one, a wrapped one, a list of declarations."""
     if isinstance(tool, str):
-        tool = _parsed(tool)
+        tool = parsed(tool)
     if isinstance(tool, list | tuple):
         for item in tool:
             yield from _functions(item)
@@ -54,15 +54,7 @@ def _function(tool: Mapping[str, Any]) -> dict[str, Any]:
         function["description"] = tool["description"]
     schema = next((tool[name] for name in _SCHEMAS if tool.get(name) is not None), None)
     if isinstance(schema, str):
-        schema = _parsed(schema)
+        schema = parsed(schema)
     if isinstance(schema, Mapping):
         function["parameters"] = schema["json"] if set(schema) == {"json"} else dict(schema)
     return function
-
-
-def _parsed(text: str) -> Any:
-    """Return the JSON value of a text, None for what is no JSON."""
-    try:
-        return from_json(text)
-    except ValueError:
-        return None

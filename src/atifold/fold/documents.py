@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from atifold.atif.versions import WRITTEN
 from atifold.calls import AgentCall, Call, ModelCall, ToolCall
+from atifold.filename import file_stem
 from atifold.fold.definitions import definitions
 from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
 from atifold.fold.render import Writer, failure_fact
@@ -17,9 +18,7 @@ from atifold.fold.scopes import ScopeKey, Scopes
 from atifold.fold.steps import child_step, insert, steps_of
 from atifold.fold.threads import Child, Thread
 
-SCHEMA_VERSION: Final = "ATIF-v1.7"
 _NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum"
-_UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class _Author:
             agent["tool_definitions"] = tools
         self.words.say("left_out", "a tool definition that has no name", unread)
         document: dict[str, Any] = {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": WRITTEN,
             "session_id": session,
             "trajectory_id": trajectory_id,
             "agent": agent,
@@ -196,11 +195,11 @@ class _Head:
 
     def trajectory_id(self, taken: set[str], outer_run_id: str | None) -> str:
         """Return the document's id and take it: by run where it has one of its own, else by span."""
-        by_span = _safe(f"{self.root.key[0]}-{self.root.key[1]}")
-        by_run = _safe(f"{self.run_id}-{self.root.key[0][:8]}")
+        by_span = file_stem(f"{self.root.key[0]}-{self.root.key[1]}")
+        by_run = file_stem(f"{self.run_id}-{self.root.key[0][:8]}")
         chosen = by_run if self.run_id and self.run_id != outer_run_id and by_run not in taken else by_span
         while chosen in taken:
-            chosen += "_"
+            chosen = file_stem(f"{chosen}_")
         taken.add(chosen)
         return chosen
 
@@ -235,11 +234,6 @@ class _Head:
         if self.conversation:
             facts["conversation_id"] = self.conversation
         return facts
-
-
-def _safe(text: str) -> str:
-    """Return a text as a file's stem: letters, digits, dot, dash and underscore, at most 150 of them."""
-    return _UNSAFE.sub("_", text).lstrip(".")[-150:] or "_"
 
 
 def _all_calls(thread: Thread) -> Sequence[Call]:

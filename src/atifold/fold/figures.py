@@ -4,35 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta, timezone
-from functools import lru_cache
 from typing import Any, Final
 
 from atifold.calls import ModelCall, Usage
-from atifold.fold.order import microseconds
+from atifold.times import microseconds, timestamp
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _TOTALS: Final = (
     ("total_prompt_tokens", "prompt_tokens"),
     ("total_completion_tokens", "completion_tokens"),
     ("total_cached_tokens", "cached_tokens"),
 )
-
-
-def timestamp(time_us: int) -> str | None:
-    """Return `YYYY-MM-DDTHH:MM:SS.ffffffZ` of microseconds since the epoch, None for no such time."""
-    second, rest = divmod(time_us, 1_000_000)
-    prefix = _second(second)
-    return None if prefix is None or time_us <= 0 else f"{prefix}.{rest:06d}Z"
-
-
-@lru_cache(maxsize=4096)
-def _second(second: int) -> str | None:
-    """Return a second since the epoch as text, None where the calendar has none."""
-    try:
-        return (_EPOCH + timedelta(seconds=second)).strftime("%Y-%m-%dT%H:%M:%S").zfill(19)
-    except OverflowError:
-        return None
 
 
 def metrics_of(call: ModelCall) -> dict[str, Any]:

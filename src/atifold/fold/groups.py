@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from atifold.calls import Call, ModelCall, ToolCall
+from atifold.calls import Call, ModelCall, ToolCall, depths
 from atifold.fold.messages import plain_id, requests_of
-from atifold.fold.order import depths, time_key
+from atifold.fold.order import time_key
 
 
 def group_by_conversation(calls: Iterable[Call]) -> dict[str, str]:

@@ -140,12 +140,13 @@ class History(Generic[StepT]):
     def answer(self, call: ModelCall, step: StepT, *, asked_anew: bool) -> None:
         """Note the step that a call became, and its output as known history.
 
-        `asked_anew`: the request brought something new, so that older answers expect no results.
+        `asked_anew`: the request brought something new, so that older answers expect no results. A call
+        that failed without an answer asked for nothing, and no later request repeats it.
         """
         if asked_anew:
             self._lane.askers = []
-        self._lane.askers.append(step)
         if call.failure is None or call.output:
+            self._lane.askers.append(step)
             _extend(self._lane.known, Unit("model", messages=tuple(call.output or ())))
             self._lane.answered = True
 

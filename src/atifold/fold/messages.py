@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from atifold.calls import (
     MISSING,
+    PLACEHOLDERS,
     Media,
     Message,
     ModelCall,
@@ -29,9 +30,7 @@ Mark = tuple[str, ...]
 """One fact by which a message is known: (kind, value, …)."""
 
 _ID_PREFIX: Final = re.compile(r"^(?:fc_|call_)+(?=.)")
-_PLACEHOLDERS: Final = frozenset(
-    ("", "{}", "[]", "n/a", "none", "null", "<not serializable>", "<not specified>", "non-serializable result")
-)
+_SAY_NOTHING: Final = PLACEHOLDERS | {"{}", "[]", "n/a", "none", "null"}
 _LONGEST_PLACEHOLDER: Final = 40  # with the white space around it
 
 
@@ -87,7 +86,7 @@ def is_placeholder(value: Any) -> bool:
     """Tell whether a result says only that the true one could not be written."""
     match value:
         case str():
-            return len(value) <= _LONGEST_PLACEHOLDER and value.strip().lower() in _PLACEHOLDERS
+            return len(value) <= _LONGEST_PLACEHOLDER and value.strip().lower() in _SAY_NOTHING
         case dict() | list():
             return not value
         case _:

@@ -14,41 +14,19 @@ from collections.abc import Mapping, Sequence
 
 from atifold.calls import Call, ModelCall
 from atifold.fold.messages import Mark, assistant_marks
-from atifold.spans import SpanKey
+from atifold.times import microseconds
 
 TimeKey = tuple[int, bool, int, int, str, str]
 """(start in µs, no sequence?, sequence, nesting, span id, trace id)."""
 
-_LOOK_BACK = 64
+LOOK_BACK = 64
 """How many messages of a request are searched for the answer that it continues."""
-
-
-def microseconds(time_ns: int) -> int:
-    """Return the time floored to the microsecond, so that ns and µs containers agree."""
-    return time_ns // 1000
 
 
 def time_key(call: Call, depth: int = 0) -> TimeKey:
     """Return where a call stands by its clock; ties are broken as the module says."""
     counted = call.sequence is not None
     return (microseconds(call.start_ns), not counted, call.sequence or 0, depth, call.key[1], call.key[0])
-
-
-def depths(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, int]:
-    """Return how many calls enclose each call; a ring of parents ends where it closes."""
-    found: dict[SpanKey, int] = {}
-    for key in calls:
-        path: list[SpanKey] = []
-        seen: set[SpanKey] = set()
-        at: SpanKey | None = key
-        while at is not None and at in calls and at not in found and at not in seen:
-            path.append(at)
-            seen.add(at)
-            at = calls[at].parent
-        depth = found[at] + 1 if at is not None and at in found else 0
-        for offset, step in enumerate(reversed(path)):
-            found[step] = depth + offset
-    return found
 
 
 def history_length(call: ModelCall) -> int:
@@ -59,7 +37,7 @@ def history_length(call: ModelCall) -> int:
 def last_answer(call: ModelCall) -> set[Mark]:
     """Return the marks of the model's last turn in a request's history; empty where there is none."""
     turn = []
-    for message in reversed((call.input or ())[-_LOOK_BACK:]):
+    for message in reversed((call.input or ())[-LOOK_BACK:]):
         if message.role == "assistant":
             turn.append(message)
         elif turn:

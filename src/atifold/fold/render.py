@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Union
 
 from atifold.calls import MISSING, Attempt, Failure, Media, Message, ModelCall, OtherPart, Text
-from atifold.fold.figures import Clock, metrics_of, timestamp
+from atifold.fold.figures import Clock, metrics_of
 from atifold.fold.messages import clean, parts_of, reasoning_of, result_text, text_of
-from atifold.fold.order import microseconds
 from atifold.fold.report import Words
 from atifold.fold.toolcalls import Asked, Step
+from atifold.times import microseconds, timestamp
 
 _IMAGE_TYPES: Final = {
     "image/jpeg": "image/jpeg",
@@ -19,6 +19,7 @@ _IMAGE_TYPES: Final = {
     "image/gif": "image/gif",
     "image/webp": "image/webp",
 }
+_Content = Union[str, list[dict[str, Any]]]
 _BY_SUFFIX: Final = {"jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif"}
 
 
@@ -40,36 +41,36 @@ class Writer:
     def _step(self, number: int, step: Step) -> dict[str, Any]:
         """Return one step."""
         stamp, own = self._clock.stamp(step.time_ns)
-        extra = _plain(step.extra)
+        message, homeless = self._content(step.messages)
         written: dict[str, Any] = {"step_id": number}
         if stamp:
             written["timestamp"] = stamp
-        if own:
-            extra.setdefault("atifold", {})["time"] = own
         written["source"] = step.source
         if step.source == "agent":
-            written.update(self._agent_fields(number, step, extra))
+            written.update(self._agent_fields(number, step, message))
         else:
-            written["message"] = self._content(step.messages, extra)
+            written["message"] = message
             if step.subagents:
                 written["observation"] = {"results": [{"subagent_trajectory_ref": _refs(step.subagents)}]}
         if step.copied:
             written["is_copied_context"] = True
         if step.counted is not None:
             written["llm_call_count"] = step.counted
+        extra = {**_own_extra(step, own), **homeless}
+        extra.update({key: value for key, value in self._agent_extra(step).items() if key not in extra})
         if extra:
             written["extra"] = extra
         return written
 
-    def _agent_fields(self, number: int, step: Step, extra: dict[str, Any]) -> dict[str, Any]:
-        """Return what only an agent step has; what ATIF has no field for goes into `extra`."""
+    def _agent_fields(self, number: int, step: Step, message: _Content) -> dict[str, Any]:
+        """Return what an agent step has under names of ATIF's own."""
         call = step.call
         written: dict[str, Any] = {}
         if call is not None and call.model and call.model != self._model:
             written["model_name"] = call.model
         if call is not None and call.reasoning_effort is not None:
             written["reasoning_effort"] = call.reasoning_effort
-        written["message"] = self._content(step.messages, extra)
+        written["message"] = message
         reasoning = reasoning_of(step.messages)
         if reasoning:
             written["reasoning_content"] = reasoning
@@ -77,11 +78,12 @@ class Writer:
         told = step.claimed or (metrics_of(call) if call is not None else {})
         if told:
             written["metrics"] = told
-        if call is not None:
-            _put_call_facts(call, extra)
-        if step.agent and step.agent != self._agent:
-            extra["agent"] = step.agent
         return written
+
+    def _agent_extra(self, step: Step) -> dict[str, Any]:
+        """Return what ATIF has no field for: facts of the inference, and the agent where it is not the document's."""
+        facts = {} if step.call is None else _inference_facts(step.call)
+        return {**facts, "agent": step.agent} if step.agent and step.agent != self._agent else facts
 
     # ---- tool calls ----------------------------------------------------------------------------
 
@@ -104,7 +106,7 @@ class Writer:
 
     def _ids(self, number: int, asked: Sequence[Asked]) -> list[str]:
         """Return an id for each call of a step, unique in it; a made-up one where there is none."""
-        ids: list[str] = []
+        ids: dict[str, None] = {}
         for place, call in enumerate(asked, 1):
             made_up = f"call_{number}_{place}"
             if not call.id:
@@ -114,8 +116,8 @@ class Writer:
             call_id = call.id if call.id and call.id not in ids else made_up
             while call_id in ids:
                 call_id += "_"
-            ids.append(call_id)
-        return ids
+            ids[call_id] = None
+        return list(ids)
 
     def _call(self, call_id: str, asked: Asked) -> tuple[dict[str, Any], dict[str, Any] | None]:
         """Return a tool call and its result, None where none is known."""
@@ -152,24 +154,28 @@ class Writer:
 
     # ---- content -------------------------------------------------------------------------------
 
-    def _content(self, messages: Sequence[Message], extra: dict[str, Any]) -> str | list[dict[str, Any]]:
-        """Return a message's text, or its parts where it holds an image that has an address.
+    def _content(self, messages: Sequence[Message]) -> tuple[_Content, dict[str, Any]]:
+        """Return (a message's text, or its parts where it holds an image that has an address; what goes into `extra`).
 
         What has no place in a message (inline data, unknown parts) is named in `extra`.
         """
         others = [part.value for part in parts_of(messages, OtherPart)]
-        if others:
-            extra["other_parts"] = others
-            self._words.say("unsure", "a message part of an unknown kind is kept in `extra`", len(others))
+        self._words.say("unsure", "a message part of an unknown kind is kept in `extra`", len(others))
         media = list(parts_of(messages, Media))
         homeless = [part for part in media if image_source(part) is None]
-        if homeless:
-            extra["media"] = [_mark_of(part) for part in homeless]
         for part in homeless:
             self._words.say("left_out", f"{part.modality} data: ATIF holds files and addresses, no inline data")
+        found = {"other_parts": others, "media": [_mark_of(part) for part in homeless]}
+        extra = {key: value for key, value in found.items() if value}
         if len(homeless) == len(media):
-            return text_of(messages)
-        return [p for m in messages for part in m.parts if (p := _content_part(part)) is not None]
+            return text_of(messages), extra
+        return [p for m in messages for part in m.parts if (p := _content_part(part)) is not None], extra
+
+
+def _own_extra(step: Step, time: str | None) -> dict[str, Any]:
+    """Return what the fold itself keeps of a step, and its own time where its timestamp is a later one."""
+    extra = _plain(step.extra)
+    return {**extra, "atifold": {**extra.get("atifold", {}), "time": time}} if time else extra
 
 
 def _mark_of(media: Media) -> dict[str, str]:
@@ -245,15 +251,15 @@ def failure_fact(failure: Failure) -> dict[str, Any]:
     return {key: value for key, value in told.items() if value} or {"type": "unknown"}
 
 
-def _put_call_facts(call: ModelCall, extra: dict[str, Any]) -> None:
-    """Put into a step's `extra` what ATIF has no field for."""
-    facts = {"provider": call.provider, "response_id": call.response_id, "finish_reasons": list(call.finish_reasons)}
-    for key, value in ({k: v for k, v in facts.items() if v} | _plain(call.extra)).items():
-        extra.setdefault(key, value)
+def _inference_facts(call: ModelCall) -> dict[str, Any]:
+    """Return what a step's `extra` holds of its inference."""
+    told = {"provider": call.provider, "response_id": call.response_id, "finish_reasons": list(call.finish_reasons)}
+    facts = {key: value for key, value in told.items() if value} | _plain(call.extra)
     if call.attempts:
-        extra["attempts"] = [_attempt(attempt) for attempt in call.attempts]
+        facts["attempts"] = [_attempt(attempt) for attempt in call.attempts]
     if call.failure is not None:
-        extra["error"] = failure_fact(call.failure)
+        facts["error"] = failure_fact(call.failure)
+    return facts
 
 
 def _attempt(attempt: Attempt) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 A document's report is a JSON object; a key is absent where there is nothing to say::
 
     {"name": "run-1-0123abcd",            the document's name
-     "trace_ids": ["…"], "dialects": {"gen_ai": 12},
+     "trace_ids": ["…"], "dialects": {"genai": 12},
      "calls": {"model": 3, "tool": 2, "agent": 1},
      "subagents": 1,                      documents embedded in it, at any depth
      "incomplete": ["…"],                 why it is unfinished

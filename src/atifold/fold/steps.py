@@ -119,7 +119,8 @@ class _Walk:
     def _note(self, call: ModelCall, news: News) -> None:
         """Say what a model call leaves open."""
         if call.input is None and call.output is None:
-            self._words.say("missing", "content was not captured: model call")
+            why = "is under names that are not read" if call.content_unread else "was not captured"
+            self._words.say("missing", f"content {why}: model call")
         if news.copied:
             self._words.say("inferred", "history from before the first call is copied context: step", news.copied)
 
@@ -128,14 +129,15 @@ def _inference(call: ModelCall, agent: str | None) -> Step:
     """Return the agent step of a model call, with results that stand in its output."""
     output = tuple(call.output or ())
     step = Step("agent", call.start_ns, output, call=call, counted=1, agent=agent)
+    by_id: dict[str | None, list[Asked]] = {}
     for message in output:
         for part in message.parts:
             if isinstance(part, ToolRequest):
                 step.asked.append(Asked.of(part))
+                by_id.setdefault(part.id, []).append(step.asked[-1])
             elif isinstance(part, ToolResponse) and part.id:
-                for asked in step.asked:
-                    if asked.id == part.id:
-                        asked.inline = part
+                for asked in by_id.get(part.id, ()):
+                    asked.inline = part
     return step
 
 

@@ -8,12 +8,14 @@ a document of its own with its members as subagents; calls without an agent are 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from atifold.calls import AgentCall, Message, ModelCall, ToolCall
-from atifold.fold.continuity import Callers, Continuity, Piece, carries_on, overlaps
-from atifold.fold.messages import arguments_mark, text_of
+from atifold.fold.continuity import Callers, Continuity, Piece, begins_with, carries_on, crowded, said_by
+from atifold.fold.messages import Mark, arguments_mark, text_of
 from atifold.fold.order import TimeKey
 from atifold.fold.scopes import Scope, Scopes
 from atifold.spans import SpanKey
@@ -27,7 +29,7 @@ class Child:
     under: SpanKey | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Thread:
     """The calls of one document.
 
@@ -64,7 +66,7 @@ class Thread:
         """Return the agents, the workflow and all that is around them."""
         return (*self.agents, *self.outer, *((self.workflow,) if self.workflow else ()))
 
-    @property
+    @cached_property
     def piece(self) -> Piece:
         """Return the thread as what continuity joins."""
         return Piece(self.models, self.tools, self._everyone, alone=self.workflow is not None)
@@ -115,13 +117,19 @@ class _Builder:
         if not present:
             return thread
         callers = Callers(thread.tools)
-        for inner in present:
+        crowd = crowded([inner.piece for inner in present])
+        control = _Control(thread)
+        one = [thread]
+        children = list(thread.children)
+        for at, inner in enumerate(present):
             under = callers.of(_asked(inner), _answered(inner), inner.piece)
-            if under is None and _passes_on(thread, inner, present):
-                thread = self._joined([thread, inner])
+            if under is None and control.passes_to(inner, crowd=at in crowd):
+                control.goes_on(inner)
+                one.append(inner)
+                children += inner.children
             else:
-                thread = replace(thread, children=(*thread.children, Child(inner, under)))
-        return thread
+                children.append(Child(inner, under))
+        return replace(self._joined(one), children=tuple(children))
 
     def _with_tools(self, thread: Thread, tools: Sequence[ToolCall]) -> Thread:
         """Return the thread with its tool calls; what ran inside them becomes their subagents."""
@@ -167,11 +175,11 @@ class _Builder:
         """Give tool calls that no agent owns to the thread that asked for them, else to the one before."""
         homes: list[list[ToolCall]] = [[] for _ in threads]
         homeless: list[ToolCall] = []
-        pieces = [thread.piece for thread in threads] if tools else []
+        around = _Around([thread.piece for thread in threads] if tools else [])
         for tool in tools:
             at = continuity.asker(tool)
             if at is None:
-                at = _around(pieces, tool)
+                at = around.place(tool)
             (homeless if at is None else homes[at]).append(tool)
         done = [self._with_tools(t, own) if own else t for t, own in zip(threads, homes, strict=True)]
         if homeless:
@@ -183,15 +191,19 @@ class _Builder:
         callers = Callers([*tools, *(tool for thread in threads for tool in thread.tools)])
         ordered = sorted(threads, key=self._thread_rank)
         owner = {tool.key: at for at, thread in enumerate(ordered) for tool in thread.tools}
-        gone: set[int] = set()
-        for at in range(len(ordered) - 1, 0, -1):  # the last first: what it called is inside it by then
+        called: list[list[Child]] = [[] for _ in ordered]
+        free: list[Thread] = []
+        for at in range(len(ordered) - 1, -1, -1):  # the last first: what it called is inside it by then
             thread = ordered[at]
             under = callers.of(_asked(thread), _answered(thread), thread.piece)
             host = owner.get(under, at) if under else at
+            if called[at]:
+                thread = replace(thread, children=(*thread.children, *called[at]))
             if host < at:
-                ordered[host] = replace(ordered[host], children=(*ordered[host].children, Child(thread, under)))
-                gone.add(at)
-        return [thread for at, thread in enumerate(ordered) if at not in gone]
+                called[host].append(Child(thread, under))
+            else:
+                free.append(thread)
+        return free[::-1]
 
     # ---- joining -------------------------------------------------------------------------------
 
@@ -226,13 +238,20 @@ def _hinted(thread: Thread, name: str | None) -> Thread:
     return thread if thread.hint or not name else replace(thread, hint=name)
 
 
-def _around(pieces: Sequence[Piece], tool: ToolCall) -> int | None:
-    """Return the bare calls that began last before a tool call, else the only agent, if it ran in its time."""
-    bare = [(p.start_ns, at) for at, p in enumerate(pieces) if not p.agents and p.start_ns <= tool.start_ns]
-    if bare:
-        return max(bare)[1]
-    only = pieces[0] if len(pieces) == 1 and not pieces[0].alone else None
-    return 0 if only and only.start_ns <= tool.start_ns <= only.end_ns else None
+class _Around:
+    """Find the thread that a tool call without an owner ran beside."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        self._bare = sorted((piece.start_ns, at) for at, piece in enumerate(pieces) if not piece.agents)
+        self._only = pieces[0] if len(pieces) == 1 and not pieces[0].alone else None
+
+    def place(self, tool: ToolCall) -> int | None:
+        """Return the bare calls that began last before a tool call, else the only agent, if it ran in its time."""
+        begun = bisect_right(self._bare, tool.start_ns, key=lambda pair: pair[0])
+        if begun:
+            return self._bare[begun - 1][1]
+        only = self._only
+        return 0 if only and only.start_ns <= tool.start_ns <= only.end_ns else None
 
 
 def _is_twin(outer: ToolCall, inner: ToolCall) -> bool:
@@ -242,14 +261,27 @@ def _is_twin(outer: ToolCall, inner: ToolCall) -> bool:
     return outer.tool == inner.tool and same_id and same_arguments
 
 
-def _passes_on(thread: Thread, inner: Thread, siblings: Sequence[Thread]) -> bool:
-    """Tell whether control went to a nested agent for good: nobody is called after it."""
-    if any(agent.handoff for agent in inner.agents) or carries_on(thread.models, inner.models):
-        return True
-    end_ns = inner.piece.end_ns
-    returned = any(call.start_ns >= end_ns for call in (*thread.models, *thread.tools))
-    crowd = any(other is not inner and overlaps(other.piece, inner.piece) for other in siblings)
-    return bool(thread.models) and not returned and not crowd and inner.workflow is None
+class _Control:
+    """Tell whether control went from an agent to one nested in it for good."""
+
+    def __init__(self, thread: Thread) -> None:
+        self._said: set[Mark] = set()
+        self._last_ns = 0
+        self._asks_models = False
+        self.goes_on(thread)
+
+    def goes_on(self, thread: Thread) -> None:
+        """Take in what the agent, or the one that it handed over to, did."""
+        self._said |= said_by(thread.models)
+        self._last_ns = max([self._last_ns, *(call.start_ns for call in (*thread.models, *thread.tools))])
+        self._asks_models = self._asks_models or bool(thread.models)
+
+    def passes_to(self, inner: Thread, *, crowd: bool) -> bool:
+        """Tell whether nobody is called after a nested agent; in a `crowd`, others ran at its time."""
+        if any(agent.handoff for agent in inner.agents) or begins_with(inner.models, self._said):
+            return True
+        returned = self._last_ns >= inner.piece.end_ns
+        return self._asks_models and not returned and not crowd and inner.workflow is None
 
 
 def _asked(thread: Thread) -> str:

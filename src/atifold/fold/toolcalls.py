@@ -7,15 +7,15 @@ running: ids may be missing, differ on both sides, or come back in later steps.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from atifold.calls import MISSING, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.messages import arguments_mark, is_placeholder, plain_id, requests_of, result_text, spoken, text_of
-from atifold.fold.order import microseconds
 from atifold.spans import SpanKey
+from atifold.times import microseconds
 
 _ASKS_TOOLS: Final = frozenset(("tool_calls", "tool_call", "tool_use", "function_call", "tool-calls"))
 
@@ -99,20 +99,69 @@ class Step:
         return not self.asked and any(str(r).lower() in _ASKS_TOOLS for r in self.call.finish_reasons)
 
 
+class _Free:
+    """Calls that nothing was given to yet, in order; an index is made when it is first asked for."""
+
+    def __init__(self, calls: Iterable[Asked]) -> None:
+        self._calls = list(calls)
+        self._taken: set[int] = set()
+        self._queues: dict[Callable[[Asked], Any], dict[Any, deque[Asked]]] = {}
+
+    def first(self, mark_of: Callable[[Asked], Any], mark: Any) -> Asked | None:
+        """Return the first free call of which `mark_of` gives the mark; a mark of None is none."""
+        if mark_of not in self._queues:
+            self._queues[mark_of] = self._index(mark_of)
+        queue = self._queues[mark_of].get(mark)
+        while queue and id(queue[0]) in self._taken:
+            queue.popleft()
+        return queue[0] if queue else None
+
+    def take(self, asked: Asked) -> None:
+        """Note that a call is no longer free."""
+        self._taken.add(id(asked))
+
+    def _index(self, mark_of: Callable[[Asked], Any]) -> dict[Any, deque[Asked]]:
+        queues: dict[Any, deque[Asked]] = defaultdict(deque)
+        for asked in self._calls:
+            if id(asked) not in self._taken and (mark := mark_of(asked)) is not None:
+                queues[mark].append(asked)
+        return queues
+
+
+def _any(_asked: Asked) -> bool:
+    return True
+
+
+def _plain_id(asked: Asked) -> str | None:
+    return plain_id(asked.id) if asked.id else None
+
+
+def _name(asked: Asked) -> str:
+    return asked.name
+
+
+def _name_and_arguments(asked: Asked) -> tuple[str, str]:
+    return asked.name, arguments_mark(asked.arguments)
+
+
+def _name_alone(asked: Asked) -> str | None:
+    return asked.name if asked.arguments is MISSING else None
+
+
 def take_replay(steps: Sequence[Step], messages: Sequence[Message]) -> None:
     """Fill in the last answer from its replay in the next request: lost calls, ids and texts.
 
     A text is taken over only from a replay that shows the calls too, or for an answer of which
     nothing was captured: some frameworks replay calls as a text of their own making.
     """
-    free = [asked for step in steps for asked in step.asked]
+    free = _Free(asked for step in steps for asked in step.asked)
     requests = requests_of(messages)
     for request in requests:
-        at = _matching(free, request)
-        if at is None:
+        asked = _repeated(free, request)
+        if asked is None:
             steps[-1].asked.append(Asked.of(request))
             continue
-        asked = free.pop(at)
+        free.take(asked)
         asked.id = asked.id or request.id
         if asked.arguments is MISSING:
             asked.arguments = request.arguments
@@ -123,18 +172,13 @@ def take_replay(steps: Sequence[Step], messages: Sequence[Message]) -> None:
         last.messages += tuple(Message(m.role, tuple(p for p in m.parts if isinstance(p, Text))) for m in messages)
 
 
-def _matching(free: Sequence[Asked], request: ToolRequest) -> int | None:
-    """Return the place of the call that a replayed request repeats, None for one not seen before."""
-    if request.id:
-        wanted = plain_id(request.id)
-        for at, asked in enumerate(free):
-            if asked.id and plain_id(asked.id) == wanted:
-                return at
-    named = [at for at, asked in enumerate(free) if asked.name == request.name]
-    told = arguments_mark(request.arguments) if named else ""
-    equal = [at for at in named if arguments_mark(free[at].arguments) == told]
-    vague = [at for at in named if free[at].arguments is MISSING or request.arguments is MISSING]
-    return next(iter(equal or vague), None)
+def _repeated(free: _Free, request: ToolRequest) -> Asked | None:
+    """Return the call that a replayed request repeats, None for one not seen before."""
+    by_id = free.first(_plain_id, plain_id(request.id)) if request.id else None
+    if by_id is not None or free.first(_name, request.name) is None:
+        return by_id
+    equal = free.first(_name_and_arguments, (request.name, arguments_mark(request.arguments)))
+    return equal or free.first(_name if request.arguments is MISSING else _name_alone, request.name)
 
 
 class Results:
@@ -155,31 +199,27 @@ class Results:
 
         Returns how many could not be kept, for want of a step.
         """
-        free = [asked for step in steps for asked in step.asked if asked.told is None]
+        free = _Free(asked for step in steps for asked in step.asked if asked.told is None)
         rest = [response for response in responses if not self._by_own_id(free, response)]
         for response in rest:
-            asked = _first(free, response.name)
+            asked = free.first(_name, response.name) if response.name else free.first(_any, mark=True)
             if asked is not None:
-                free.remove(asked)
+                free.take(asked)
                 asked.told = response
             elif steps:
                 self._unasked(steps[-1], response)
         return 0 if steps else len(rest)
 
-    def _by_own_id(self, free: list[Asked], response: ToolResponse) -> bool:
+    def _by_own_id(self, free: _Free, response: ToolResponse) -> bool:
         """Attach a result whose id is known; tell whether it is done."""
         if not response.id:
             return False
         wanted = plain_id(response.id)
-        for at, asked in enumerate(free):
-            if asked.id and (asked.id == response.id or plain_id(asked.id) == wanted):
-                asked.told = response
-                del free[at]
-                return True
-        late = self._late(wanted)
-        if late is None:
+        asked = free.first(_plain_id, wanted) or self._late(wanted)
+        if asked is None:
             return False
-        late.told = response
+        free.take(asked)
+        asked.told = response
         return True
 
     def _late(self, wanted: str) -> Asked | None:
@@ -189,7 +229,10 @@ class Results:
                 if asked.id:
                     self._by_id[plain_id(asked.id)].append(asked)
         self._indexed = len(self._steps)
-        return next((asked for asked in reversed(self._by_id.get(wanted, [])) if asked.told is None), None)
+        known = self._by_id.get(wanted, [])
+        while known and known[-1].told is not None:  # a call keeps its result: it need not be looked at again
+            known.pop()
+        return known[-1] if known else None
 
     def _unasked(self, step: Step, response: ToolResponse) -> None:
         """Keep a result that nobody is known to have asked for."""
@@ -197,11 +240,6 @@ class Results:
             step.asked.append(Asked(response.id, response.name or "", told=response))
         else:
             step.loose.append(response)
-
-
-def _first(free: Sequence[Asked], name: str | None) -> Asked | None:
-    """Return the first call of a name; without a name the first call at all."""
-    return next((asked for asked in free if not name or asked.name == name), None)
 
 
 class Binding:

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from atifold.errors import InputError
+from atifold.kinds import is_list, is_object
 from atifold.otlp.anyvalue import attributes
 from atifold.otlp.batch import Batch
 from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
-from atifold.otlp.kinds import is_list, is_object
 from atifold.spans import Kind, Link, Span, SpanEvent, Status
 
-WANTED: Final = "OTLP JSON (resourceSpans) is wanted"
+WANTED: Final = "wanted OTLP JSON (resourceSpans)"
 
 _WRAPPERS: Final = ("result", "trace")
 _RESOURCE_SPANS: Final = ("resourceSpans", "resource_spans", "batches")
@@ -96,13 +96,13 @@ def decode(value: Any, where: str, line: int | None = None) -> Batch:
 
 def _describe(value: Any) -> str:
     if is_object(value):
-        return "a JSON object with " + (", ".join(sorted(map(str, value))[:5]))
-    return f"a JSON {type(value).__name__}"
+        return "found a JSON object with " + (", ".join(sorted(map(str, value))[:5]))
+    return f"found a JSON {type(value).__name__}"
 
 
 def _complaint(where: str, line: int | None, what: str, error: Exception) -> InputError:
     why = f"no {error}" if isinstance(error, KeyError) else str(error)
-    return InputError(where, f"a {what} that cannot be read ({why})", "an OTLP span is wanted", line=line)
+    return InputError(where, f"found a {what} that cannot be read ({why})", "wanted an OTLP span", line=line)
 
 
 def _resource_spans(value: Any) -> Iterator[Any]:

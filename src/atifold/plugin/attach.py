@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import threading
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
+from atifold import process
 from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.processor import AtifSpanProcessor
@@ -47,6 +47,25 @@ def instrument(
 
     Raises TypeError for a setting that there is not, and for a provider that is not the SDK's.
     """
+    return attach(tracer_provider, directory=directory, bus=bus, processor=processor, **settings).bus
+
+
+class Attached(NamedTuple):
+    """The bus whose events become spans, and the way to stop that; the provider keeps its processors."""
+
+    bus: EventBus
+    release: Callable[[], None]
+
+
+def attach(
+    tracer_provider: trace.TracerProvider | None = None,
+    *,
+    directory: str | Path | None = None,
+    bus: EventBus | None = None,
+    processor: bool = True,
+    **settings: object,
+) -> Attached:
+    """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
     chosen = Settings.from_env(dir=directory, **settings)
     provider = _sdk_provider(tracer_provider)
     if bus is None:
@@ -57,16 +76,32 @@ def instrument(
             door = _processors[provider] = AtifSpanProcessor(directory, **settings)
             provider.add_span_processor(door)
         connected = _connected.setdefault(provider, weakref.WeakSet())
-        if bus not in connected:
-            connected.add(bus)
-            emitter = _emitter(provider, chosen, _side_doors(door, bus))
-            emitter.attach(bus)
-            if door is not None:
-                door.feed_from(emitter)
-            # registered after the provider's own exit handler, so run before it: spans that are open
-            # still reach every processor
-            atexit.register(emitter.flush)
-    return bus
+        if bus in connected:
+            return Attached(bus, lambda: None)
+        connected.add(bus)
+        return Attached(bus, _connect(provider, bus, door, chosen))
+
+
+def _connect(
+    provider: TracerProvider, bus: EventBus, door: AtifSpanProcessor | AtifSpanExporter | None, settings: Settings
+) -> Callable[[], None]:
+    """Have the events of a bus become spans of a provider; return the way to stop."""
+    emitter = _emitter(provider, settings, _side_doors(door, bus))
+    # The exit handler is registered after the provider's own one, so run before it: spans that are
+    # open still reach every processor.
+    undo = [emitter.attach(bus), process.before_exit(emitter.flush)]
+    if door is not None:
+        undo.append(door.feed_from(emitter))
+    process.watch_forks(emitter)
+
+    def release() -> None:
+        with _lock:
+            if undo:
+                _connected[provider].discard(bus)
+        while undo:
+            undo.pop()()
+
+    return release
 
 
 def _emitter(
@@ -106,7 +141,9 @@ def _door(provider: TracerProvider) -> AtifSpanProcessor | AtifSpanExporter | No
     known = _processors.get(provider)
     if known is not None:
         return known
-    processors: Sequence[object] = getattr(provider._active_span_processor, "_span_processors", ())  # noqa: SLF001
+    # The SDK has no public way to ask; one that names it otherwise gets a processor of ours in any case.
+    active = getattr(provider, "_active_span_processor", None)
+    processors: Sequence[object] = getattr(active, "_span_processors", ())
     for attached in processors:
         if isinstance(attached, AtifSpanProcessor):
             return attached

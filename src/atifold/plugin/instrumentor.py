@@ -10,7 +10,7 @@ from typing import Any
 
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor  # type: ignore[attr-defined]  # untyped
 
-from atifold.plugin.attach import instrument, process_exporter
+from atifold.plugin.attach import attach, process_exporter
 
 
 class AtifInstrumentor(BaseInstrumentor):  # type: ignore[misc]
@@ -25,7 +25,8 @@ class AtifInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:
-        instrument(processor=process_exporter() is None, **kwargs)
+        self._release = attach(processor=process_exporter() is None, **kwargs).release
 
-    def _uninstrument(self, **kwargs: Any) -> None:
-        """Leave the provider as it is: the SDK takes no processor out again."""
+    def _uninstrument(self, **kwargs: Any) -> None:  # noqa: ARG002 - the base class's signature
+        """Make no more spans of events; the provider keeps its processor, as the SDK takes none out again."""
+        self._release()

@@ -10,7 +10,7 @@ from typing import Protocol
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan
 
-from atifold.assemble import Assembler, Folding
+from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Started
 from atifold.plugin import doors
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
@@ -44,12 +44,7 @@ class Intake:
         self._assembler = Assembler(
             Folding(chosen.group),
             DirectorySink(chosen.dir.absolute()),  # a program may change its folder
-            grace_s=chosen.grace_s,
-            idle_s=chosen.idle_s,
-            retain_s=chosen.retain_s,
-            max_bytes=chosen.max_bytes,
-            max_trace_bytes=chosen.max_trace_bytes,
-            max_open_spans=chosen.max_open_spans,
+            Bounds.of(chosen),
             by_conversation=chosen.group == "conversation",
             read=self._read,
         )
@@ -64,9 +59,10 @@ class Intake:
         """Return what happened so far: documents written, and each kind of loss or trouble."""
         return self._assembler.counts
 
-    def feed_from(self, source: Source) -> None:
-        """Have `source` give up what it holds back whenever this is flushed or shut down."""
+    def feed_from(self, source: Source) -> Callable[[], None]:
+        """Have `source` give up what it holds back whenever this is flushed or shut down; return the way to stop."""
         self._sources.append(source)
+        return lambda: self._sources.remove(source)
 
     def flush(self, timeout_millis: int) -> bool:
         """Write what is finished now; return whether all of it was written in time."""

@@ -16,37 +16,56 @@ from atifold.readable import span_of
 
 
 class SpanFile(SpanExporter):
-    """An exporter that writes one OTLP/JSON request a line; the file is replaced, not added to."""
+    """An exporter that writes one OTLP/JSON request a line; the file is replaced, not added to.
+
+    Nothing raises: `error` is the first reason for which spans are missing, None while all are there. The
+    SDK exports on a thread of its own, where an error that is raised is a traceback in the log.
+    """
 
     def __init__(self, path: str | Path) -> None:
-        """Open the file for writing; raises OutputError where that cannot be."""
+        """Open the file for writing."""
         self.path = Path(path)
+        self.error: OutputError | None = None
         self._lock = threading.Lock()
+        self._file: IO[bytes] | None = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file: IO[bytes] | None = self.path.open("wb")
+            self._file = self.path.open("wb")
         except OSError as error:
-            raise OutputError(self.path, error.strerror or str(error)) from error
+            self._keep(error)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Write the spans as one line."""
+        """Write the spans as one line; FAILURE where that or something before it failed."""
         data = otlp.encode_lines([span_of(span) for span in spans])
         with self._lock:
-            if self._file is None:
+            if self._file is None or self.error is not None:
                 return SpanExportResult.FAILURE
-            self._file.write(data)
+            try:
+                self._file.write(data)
+            except OSError as error:
+                self._keep(error)
+                return SpanExportResult.FAILURE
         return SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:
-        """Close the file."""
+        """Close the file; the last bytes may be what does not fit any more."""
         with self._lock:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+            file, self._file = self._file, None
+            try:
+                if file is not None:
+                    file.close()
+            except OSError as error:
+                self._keep(error)
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002  the SDK's signature
-        """Write out what the file object holds."""
+        """Write out what the file object holds; return whether all spans so far are in the file."""
         with self._lock:
-            if self._file is not None:
-                self._file.flush()
-        return True
+            try:
+                if self._file is not None:
+                    self._file.flush()
+            except OSError as error:
+                self._keep(error)
+            return self.error is None
+
+    def _keep(self, error: OSError) -> None:
+        self.error = self.error or OutputError(self.path, error.strerror or str(error))

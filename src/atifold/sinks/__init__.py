@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atifold.sinks.directory import DirectorySink, file_stem
+from atifold.sinks.directory import DirectorySink
 from atifold.sinks.json_lines import JsonLinesSink
 
-__all__ = ["DirectorySink", "JsonLinesSink", "file_stem"]
+__all__ = ["DirectorySink", "JsonLinesSink"]

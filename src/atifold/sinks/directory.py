@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
-import re
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atifold.atif import dumps
 from atifold.errors import OutputError
+from atifold.filename import file_stem
 
 if TYPE_CHECKING:
     from atifold.fold import Document
-
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
-_LONGEST = 120  # with suffixes and the temporary form well below the 255 bytes of common file systems
-
-
-def file_stem(name: str) -> str:
-    """Return `name` as a file name without suffix that every file system takes.
-
-    A name that has to be changed (separators, other signs, length, a leading dot) ends in eight hex
-    digits of its hash, so that two names never become one file.
-    """
-    safe = _UNSAFE.sub("_", name).lstrip(".")[:_LONGEST]
-    if safe == name and safe:
-        return safe
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{safe}-{digest}" if safe else digest
 
 
 class DirectorySink:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from opentelemetry.context import Context
+
 from atifold import semconv
 from atifold.emit.facts import facts_of
 from atifold.emit.history import from_injection, text_part
 from atifold.emit.inference import calling_tool
-from atifold.emit.machine import Machine, branch_name
+from atifold.emit.machine import Machine
 from atifold.emit.messages import learn_calls, learn_history
-from atifold.emit.state import RunState
+from atifold.emit.state import RunState, branch_name
+from atifold.emit.writer import Record
 from atifold.events.agent import AgentIterationEnd, AgentTurnEnd, AgentTurnStart
 from atifold.events.context import ContextInjected
 from atifold.events.envelope import Event
@@ -25,10 +28,8 @@ def run_configured(machine: Machine, event: Event[Any]) -> None:
     """Hold a run's configuration until its agent's span is there."""
     run = machine.run(event.meta)
     run.ends_with_disposition = True
-    structure, content = facts_of(event)
-    run.configured.update(structure)
-    run.configured_content.update(content)
-    name = structure.get("agentfootprint.agent.agent_id")
+    run.configured = facts_of(event)
+    name = run.configured.structure.get("agentfootprint.agent.agent_id")
     run.agent_name = str(name) if name else run.agent_name
 
 
@@ -37,10 +38,10 @@ def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
     payload = event.payload
     meta = event.meta
     run = machine.run(meta)
-    run.over = False
     path = meta.subflow_path
     prompt = payload.user_prompt
-    parent, inferred = calling_tool(machine, meta, prompt) if run.owner(path) is None else (None, False)
+    extra = payload.__pydantic_extra__ or {}
+    parent, inferred = _parent(machine, run, event, extra) if run.owner(path) is None else (None, False)
     owner = machine.open_agent(run, path, _name(run, event), meta.time_ns, parent=parent)
     owner.stage_id = meta.runtime_stage_id
     record = owner.record
@@ -50,16 +51,24 @@ def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
         machine.by_stage[run.run_id, meta.runtime_stage_id] = record
     if inferred:
         record.attributes[semconv.INFERRED] = ("parent: the prompt equals an argument of the tool call above",)
-    version = (payload.__pydantic_extra__ or {}).get("atifold.agentVersion")
+    if parent is not None or "atifold.callerRun" in extra:
+        record.attributes[semconv.DELEGATED] = True
+    version = extra.get("atifold.agentVersion")
     if version is not None:
         record.attributes[semconv.AGENT_VERSION] = version
-    if run.configured and not path:
-        record.attributes.update(run.configured)
-        record.content.update(run.configured_content)
-        run.configured, run.configured_content = {}, {}
+    if not path:
+        record.take(run.take_configuration())
     if prompt is not None:
         owner.talk(path).prompt = prompt
         record.content[semconv.INPUT_MESSAGES] = to_json_text([{"role": "user", "parts": [text_part(prompt)]}])
+
+
+def _parent(
+    machine: Machine, run: RunState, event: Event[AgentTurnStart], extra: dict[str, Any]
+) -> tuple[Record | Context | None, bool]:
+    run_id, call_id = extra.get("atifold.callerRun"), extra.get("atifold.callerTool")
+    caller = (run_id, call_id) if isinstance(run_id, str) and run_id != run.run_id else None
+    return calling_tool(machine, event.meta, event.payload.user_prompt, caller)
 
 
 def _name(run: RunState, event: Event[Any]) -> str:
@@ -92,7 +101,6 @@ def turn_end(machine: Machine, event: Event[AgentTurnEnd]) -> None:
         parts = [text_part(payload.final_content)] if payload.final_content else []
         record.content[semconv.OUTPUT_MESSAGES] = to_json_text([{"role": "assistant", "parts": parts}])
     machine.seal_ended(owner)
-    owner.run.over = not owner.path
     if owner.run.ends_with_disposition and not owner.path:
         machine.to_seal = True
     else:
@@ -123,7 +131,7 @@ def route_decided(machine: Machine, event: Event[Any]) -> None:
     owner = machine.agent(event)
     chat = owner.chat()
     if chat is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
         return
     structure, content = facts_of(event, without=frozenset({"turnIndex", "iterIndex"}))
     chat.record.attributes.update(structure)

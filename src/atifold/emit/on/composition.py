@@ -31,7 +31,7 @@ def leave(machine: Machine, event: Event[CompositionExit]) -> None:
     payload = event.payload
     owner = _composition(machine, event)
     if owner is None or owner.record is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
         return
     structure, _ = facts_of(event, without=_DURATION)
     owner.record.attributes.update(structure)
@@ -41,7 +41,6 @@ def leave(machine: Machine, event: Event[CompositionExit]) -> None:
     owner.record.end_ns = max(owner.record.start_ns, event.meta.time_ns)
     machine.close_owner(owner, owner.record.end_ns)
     if not owner.run.owners:
-        owner.run.over = True
         machine.forget(owner.run)
 
 
@@ -59,8 +58,6 @@ def fact(machine: Machine, event: Event[Any]) -> None:
     """Put a composition's fact on its span; of a repeated one the last counts."""
     owner = machine.owner(event)
     if owner.record is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
         return
-    structure, content = facts_of(event)
-    owner.record.attributes.update(structure)
-    owner.record.content.update(content)
+    owner.record.take(facts_of(event))

@@ -12,13 +12,11 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.facts import read_field
-from atifold.emit.machine import Machine
+from atifold.emit.machine import Machine, started_ns
 from atifold.emit.state import Owner
 from atifold.emit.writer import Moment, Record
 from atifold.events.envelope import Event
 from atifold.jsontext import to_json_text
-
-NS_PER_MS = 1_000_000
 
 
 def retrieved(machine: Machine, event: Event[Any]) -> None:
@@ -31,7 +29,7 @@ def retrieved(machine: Machine, event: Event[Any]) -> None:
         first["gen_ai.data_source.id"] = source
     record = _start(machine, owner, event, name, event.meta.time_ns, first)
     top_k = read_field(event, "k")
-    if isinstance(top_k, int):
+    if type(top_k) is int:
         record.attributes[semconv.RETRIEVAL_TOP_K] = top_k
     for field in ("considered_count", "admitted_count", "rejected_count", "threshold"):
         value = read_field(event, field)
@@ -57,7 +55,7 @@ def attached(machine: Machine, event: Event[Any]) -> None:
     owner = machine.find(event)
     held = [r for r in owner.held if r.attributes.get(semconv.OPERATION) == "retrieval"] if owner is not None else []
     if not held:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
         return
     facts: dict[str, Any] = {}
     for field in ("score", "rank"):
@@ -69,7 +67,7 @@ def attached(machine: Machine, event: Event[Any]) -> None:
     memory_id = read_field(event, "memory_id")
     if isinstance(memory_id, str):
         facts["agentfootprint.memory.memory_id"] = memory_id
-    held[-1].moments.append(Moment(event.type, event.meta.time_ns, facts, content))
+    held[-1].note(Moment(event.type, event.meta.time_ns, facts, content))
 
 
 def embedded(machine: Machine, event: Event[Any]) -> None:
@@ -77,17 +75,17 @@ def embedded(machine: Machine, event: Event[Any]) -> None:
     owner = machine.owner(event)
     model = read_field(event, "model")
     duration_ms = read_field(event, "duration_ms")
-    spent_ns = int(duration_ms * NS_PER_MS) if isinstance(duration_ms, (int, float)) else 0
+    start_ns = started_ns(owner.run, event.meta, duration_ms if isinstance(duration_ms, (int, float)) else None)
     provider = semconv.provider_of(str(read_field(event, "provider") or "custom")).name
     first = {semconv.OPERATION: "embeddings", semconv.PROVIDER: provider}
-    if isinstance(model, str):
+    if isinstance(model, str) and model:
         first[semconv.REQUEST_MODEL] = model
-    name = f"embeddings {model}" if isinstance(model, str) else "embeddings"
-    record = _start(machine, owner, event, name, event.meta.time_ns - spent_ns, first)
+    name = f"embeddings {model}" if semconv.REQUEST_MODEL in first else "embeddings"
+    record = _start(machine, owner, event, name, start_ns, first)
     dimension, tokens = read_field(event, "dimension"), read_field(event, "tokens_spent")
-    if isinstance(dimension, int):
+    if type(dimension) is int:
         record.attributes[semconv.DIMENSIONS] = dimension
-    if isinstance(tokens, int):
+    if type(tokens) is int:
         record.attributes[semconv.USAGE_INPUT] = tokens
     record.end_ns = event.meta.time_ns
     machine.hold(owner, record)

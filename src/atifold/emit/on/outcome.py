@@ -12,6 +12,7 @@ from atifold.emit.writer import Moment
 from atifold.events.cost import CostTick
 from atifold.events.envelope import Event
 
+COST_OTHER = "agentfootprint.cost.other_usd"  # spend of an agent outside its inferences
 PERMISSION_HALT = "permission_halt"
 DENIED = "deny"
 
@@ -20,28 +21,20 @@ def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
     """Put what an inference cost on its span; a tick without such an inference is its agent's spend."""
     payload = event.payload
     owner = machine.find(event)
-    if owner is None or owner.record is None:
-        _bare_cost(machine, event, payload)
-        return
-    chat = _priced_chat(owner, event.meta.runtime_stage_id)
-    if payload.cumulative is not None and payload.cumulative.estimated_usd is not None:
-        owner.record.attributes[semconv.COST_CUMULATIVE] = float(payload.cumulative.estimated_usd)
-    if payload.estimated_usd is None:
-        return
-    if chat is None:
-        key = "agentfootprint.cost.other_usd"
-        owner.record.attributes[key] = owner.record.attributes.get(key, 0.0) + float(payload.estimated_usd)
-    else:
-        _add_cost(chat, payload.estimated_usd)
-
-
-def _bare_cost(machine: Machine, event: Event[Any], payload: CostTick) -> None:
-    owner = machine.find(event)
     chat = None if owner is None else _priced_chat(owner, event.meta.runtime_stage_id)
-    if chat is None or payload.estimated_usd is None:
-        machine.counts["facts_dropped"] += 1
-    else:
-        _add_cost(chat, payload.estimated_usd)
+    record = None if owner is None else owner.record
+    cumulative = None if payload.cumulative is None else payload.cumulative.estimated_usd
+    if record is not None and cumulative is not None:
+        record.attributes[semconv.COST_CUMULATIVE] = float(cumulative)
+    usd = payload.estimated_usd
+    if usd is None or (chat is None and record is None):
+        machine.drop_fact()
+    elif chat is not None and owner is not None:
+        _add_cost(chat, usd)
+        if payload.__pydantic_extra__ and "atifold.last" in payload.__pydantic_extra__:
+            machine.seal_chat(owner, chat)
+    elif record is not None:
+        record.attributes[COST_OTHER] = record.attributes.get(COST_OTHER, 0.0) + float(usd)
 
 
 def _priced_chat(owner: Owner, stage_id: str) -> Chat | None:
@@ -94,7 +87,7 @@ def disposition(machine: Machine, event: Event[Any]) -> None:
     """Seal the run: nothing follows. A turn that has not ended by now was abandoned."""
     run = machine.runs.get(event.meta.run_id)
     if run is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
         return
     structure, content = facts_of(event)
     for owner in run.owners:
@@ -116,57 +109,50 @@ def on_chat(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the inference it names by its stage, else on the newest of its branch, else the next."""
     owner = machine.find(event)
     if owner is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
         return
     chat = _priced_chat(owner, event.meta.runtime_stage_id) or owner.chat()
     if chat is None:
-        owner.waiting.append(moment_of(event))
+        machine.note_on_next_chat(owner, moment_of(event))
     else:
-        chat.record.moments.append(moment_of(event))
+        chat.record.note(moment_of(event))
 
 
 def on_next_chat(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the inference that comes next."""
     owner = machine.find(event)
     if owner is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
     else:
-        owner.waiting.append(moment_of(event))
+        machine.note_on_next_chat(owner, moment_of(event))
 
 
 def on_owner(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the agent (or composition) it belongs to."""
     owner = machine.find(event)
     if owner is None or owner.record is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
     else:
-        owner.record.moments.append(moment_of(event))
+        owner.record.note(moment_of(event))
 
 
 def owner_facts(machine: Machine, event: Event[Any]) -> None:
     """Put a fact on the agent's attributes, and note when it happened."""
     owner = machine.find(event)
     if owner is None or owner.record is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
         return
-    structure, content = facts_of(event)
-    owner.record.attributes.update(structure)
-    owner.record.content.update(content)
-    owner.record.moments.append(Moment(event.type, event.meta.time_ns, {}, {}))
+    owner.record.take(facts_of(event))
+    owner.record.note(Moment(event.type, event.meta.time_ns, {}, {}))
 
 
 def on_tool(machine: Machine, event: Event[Any]) -> None:
-    """Note a fact on the call it names, which may be yet to start; else on the agent."""
+    """Note a fact on the call it names, which may be yet to start; without a name on the one that runs."""
     call_id = read_field(event, "tool_call_id")
-    moment = moment_of(event)
-    run = machine.runs.get(event.meta.run_id)
-    tool = run.tool(str(call_id)) if run is not None and call_id else None
-    if tool is not None:
-        tool.record.moments.append(moment)
-    elif call_id:
-        machine.wait_for_tool(str(call_id), moment)
+    if call_id:
+        machine.note_on_call(event.meta, str(call_id), moment_of(event))
     else:
-        _on_open_tool(machine, event, moment)
+        _on_open_tool(machine, event, moment_of(event))
 
 
 def _on_open_tool(machine: Machine, event: Event[Any], moment: Moment) -> None:
@@ -174,9 +160,9 @@ def _on_open_tool(machine: Machine, event: Event[Any], moment: Moment) -> None:
     running = [tool for tool in owner.tools if not tool.ended] if owner is not None else []
     record = running[-1].record if running else owner.record if owner is not None else None
     if record is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
     else:
-        record.moments.append(moment)
+        record.note(moment)
 
 
 def permission_check(machine: Machine, event: Event[Any]) -> None:
@@ -188,9 +174,9 @@ def permission_check(machine: Machine, event: Event[Any]) -> None:
     call_id = read_field(event, "tool_call_id")
     if run is None:
         return
-    named = run.tool(str(call_id)) if call_id else None
-    running = [named] if named is not None else list(run.open_tools())
-    if len(running) == 1:
+    named = run.tool(str(call_id), event.meta.subflow_path) if call_id else None
+    running = list(run.open_tools()) if named is None and not call_id else [named]
+    if len(running) == 1 and running[0] is not None:  # a named call that has not started learns it then
         running[0].refused = True
 
 
@@ -206,6 +192,6 @@ def score(machine: Machine, event: Event[Any]) -> None:
     tool = None if run is None else run.tool(str(target))
     record = tool.record if tool is not None else run.owners[0].record if run is not None and run.owners else None
     if record is None:
-        machine.counts["facts_dropped"] += 1
+        machine.drop_fact()
     else:
-        record.moments.append(moment_of(event))
+        record.note(moment_of(event))

@@ -1,28 +1,20 @@
-"""Handle the events of model calls and tool executions."""
+"""Handle the events of model calls."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from opentelemetry.trace import SpanKind
 
 from atifold import semconv
-from atifold.emit.facts import moment_of
-from atifold.emit.history import History, called, calls_in
-from atifold.emit.machine import ABANDONED, NO_START, Machine, base_path, branch_name
+from atifold.emit.history import History, called, objects_in
+from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
-from atifold.emit.on.pause import resumed_tool
-from atifold.emit.state import Chat, Owner, RunState, Tool
+from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
 from atifold.events.envelope import Event, Meta
-from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd, ToolEnd, ToolStart
-from atifold.jsontext import to_json_text
-
-NS_PER_MS = 1_000_000
-UNKNOWN = "unknown"  # of a required attribute whose value stood in an event that is not there
-
-
-# ---- model calls ---------------------------------------------------------------------------------
+from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
+from atifold.jsontext import scrub
 
 
 def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
@@ -39,7 +31,8 @@ def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
     if machine.writer.wants_content:
         _write_request(machine, owner, chat, payload, messages, extra.get("atifold.toolDefinitions"))
     if owner.waiting:
-        chat.record.moments.extend(owner.waiting)
+        for moment in owner.waiting:
+            chat.record.note(moment)
         owner.waiting = []
 
 
@@ -119,7 +112,15 @@ def _write_request(
     if tools is None and payload.tools:
         tools = [tool.model_dump(exclude_none=True) for tool in payload.tools]
     history = talk.history if own else History()
-    write_request(machine.writer, chat.record, history, system=system, messages=messages, tools=tools)
+    write_request(
+        machine.writer,
+        chat.record,
+        history,
+        system=system,
+        messages=messages,
+        tools=tools,
+        withheld=machine.withheld,
+    )
 
 
 def chunk(machine: Machine, event: Event[Any]) -> None:
@@ -142,7 +143,7 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
     extra = payload.__pydantic_extra__ or {}
     chat.ended = True
     record = chat.record
-    record.end_ns = event.meta.time_ns
+    record.end_ns = max(record.start_ns, event.meta.time_ns)
     chat.text = None if payload.content_withheld else payload.content
     chat.finish = payload.stop_reason
     attributes = record.attributes
@@ -165,20 +166,25 @@ def _extend_answer(chat: Chat, extra: dict[str, Any]) -> None:
     model = extra.get("atifold.responseModel")
     if model is not None:
         chat.record.attributes[semconv.RESPONSE_MODEL] = model
-    for number, call in enumerate(calls_in(extra.get("atifold.toolCalls"))):
-        function = called(call)
-        call_id = call.get("id") or f"call_{number}"
-        chat.asked[str(call_id)] = (function.get("name"), function.get("arguments"))
+    chat.told = [_asked(call) for call in objects_in(extra.get("atifold.toolCalls"))]
     error = extra.get("atifold.errorType")
     if error is not None:
         chat.failed = True
-        chat.record.fail(error, extra.get("atifold.error"))
+        chat.record.fail(error, scrub(str(extra.get("atifold.error") or "")))
+
+
+def _asked(call: Mapping[str, Any]) -> Asked:
+    function = called(call)
+    call_id = call.get("id")
+    return Asked(
+        None if call_id is None else str(call_id), str(function.get("name") or UNKNOWN), function.get("arguments")
+    )
 
 
 def _cut_chat(machine: Machine, event: Event[Any], duration_ms: float | None) -> tuple[Owner, Chat]:
     """Open the inference that an end tells of when the start was cut off."""
     owner = machine.owner(event)
-    start_ns = max(owner.run.first_ns, event.meta.time_ns - int((duration_ms or 0) * NS_PER_MS))
+    start_ns = started_ns(owner.run, event.meta, duration_ms)
     chat = _open_chat(machine, owner, event.meta, "", "", {}, start_ns)
     chat.record.unfinished(NO_START)
     return owner, chat
@@ -187,15 +193,22 @@ def _cut_chat(machine: Machine, event: Event[Any], duration_ms: float | None) ->
 def thinking_end(machine: Machine, event: Event[StreamThinkingEnd]) -> None:
     """Put what the model thought on its inference: it comes after the end, from a stage of its own."""
     payload = event.payload
-    found = _chat(machine, event)
-    owner = machine.find(event)
-    chat = found[1] if found is not None else owner.chat() if owner is not None else None
-    if chat is None:
-        machine.counts["facts_dropped"] += 1
+    found = _chat(machine, event) or _newest(machine, event)
+    if found is None:
+        machine.drop_fact()
         return
+    owner, chat = found
     chat.reasoning = [block.model_dump(by_alias=True, exclude_none=True) for block in payload.blocks or ()]
     if payload.tokens is not None and chat.usage is not None and chat.usage.thinking is None:
         chat.usage = chat.usage.model_copy(update={"thinking": payload.tokens})
+    if payload.__pydantic_extra__ and "atifold.last" in payload.__pydantic_extra__:
+        machine.seal_chat(owner, chat)
+
+
+def _newest(machine: Machine, event: Event[Any]) -> tuple[Owner, Chat] | None:
+    owner = machine.find(event)
+    chat = None if owner is None else owner.chat()
+    return None if owner is None or chat is None else (owner, chat)
 
 
 def _chat(machine: Machine, event: Event[Any]) -> tuple[Owner, Chat] | None:
@@ -213,132 +226,3 @@ def _chat(machine: Machine, event: Event[Any]) -> tuple[Owner, Chat] | None:
             if not chat.ended and not stage_id and chat.path == event.meta.subflow_path:
                 newest = owner, chat
     return newest
-
-
-# ---- tools ---------------------------------------------------------------------------------------
-
-
-def tool_start(machine: Machine, event: Event[ToolStart]) -> None:
-    """Open the tool's span under the agent that runs it."""
-    payload = event.payload
-    meta = event.meta
-    owner = machine.owner(event)
-    name, call_id = payload.tool_name or "", payload.tool_call_id or ""
-    tool = open_tool(machine, owner, call_id, name, meta.time_ns, stage_id=meta.runtime_stage_id)
-    tool.arguments = payload.args
-    if payload.protocol is not None:
-        tool.record.attributes["agentfootprint.stream.protocol"] = payload.protocol
-    if payload.not_dispatched is not None:
-        tool.record.attributes[semconv.DISPATCH] = "not_dispatched"
-    chat = owner.chat()
-    if chat is not None and call_id and call_id not in chat.asked:
-        chat.asked[call_id] = (name, payload.args)
-
-
-def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns: int, *, stage_id: str) -> Tool:
-    """Open an `execute_tool` span and give it the facts that waited for it."""
-    name = name or UNKNOWN
-    first: dict[str, Any] = {
-        semconv.OPERATION: "execute_tool",
-        semconv.TOOL_NAME: name,
-        semconv.TOOL_TYPE: "function",
-    }
-    if call_id:
-        first[semconv.TOOL_CALL_ID] = call_id
-    if owner.kind == "agent":
-        first[semconv.AGENT_NAME] = owner.name
-    record = machine.open_call(
-        owner, f"execute_tool {name}", SpanKind.INTERNAL, start_ns, first, ("tool", stage_id, call_id)
-    )
-    tool = Tool(record, call_id, name, None, stage_id)
-    if call_id in machine.waiting:
-        for moment in machine.waiting.pop(call_id):
-            record.moments.append(moment)
-            tool.refused = tool.refused or moment.attributes.get("agentfootprint.permission.result") == "deny"
-    owner.tools.append(tool)
-    if stage_id:
-        machine.by_stage[owner.run.run_id, stage_id] = record
-    return tool
-
-
-def tool_end(machine: Machine, event: Event[ToolEnd]) -> None:
-    """End the tool's span with its result, or with its failure."""
-    payload = event.payload
-    run = machine.run(event.meta)
-    call_id = payload.tool_call_id or ""
-    tool = (
-        _unended(run, call_id)
-        or resumed_tool(machine, event, call_id, payload.duration_ms)
-        or _cut_tool(machine, event, call_id, payload.duration_ms)
-    )
-    record = tool.record
-    tool.ended = True
-    record.end_ns = max(record.start_ns, event.meta.time_ns)
-    result = payload.model_result if "model_result" in payload.model_fields_set else payload.result
-    _write_content(machine, tool, result, payload)
-    _write_outcome(record, tool, result, payload)
-
-
-def _unended(run: RunState, call_id: str) -> Tool | None:
-    tool = run.tool(call_id)
-    return tool if tool is not None and not tool.ended else None
-
-
-def _write_content(machine: Machine, tool: Tool, result: Any, payload: ToolEnd) -> None:
-    if not machine.writer.wants_content:
-        return
-    content = tool.record.content
-    changed = payload.changed_arg_keys or ()
-    if isinstance(tool.arguments, dict) and changed:
-        content[semconv.TOOL_ARGUMENTS] = to_json_text({k: v for k, v in tool.arguments.items() if k not in changed})
-    elif tool.arguments is not None:
-        content[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
-    if "result" in payload.model_fields_set or "model_result" in payload.model_fields_set:
-        content[semconv.TOOL_RESULT] = result if isinstance(result, str) else to_json_text(result)
-
-
-def _write_outcome(record: Any, tool: Tool, result: Any, payload: ToolEnd) -> None:
-    attributes = record.attributes
-    if payload.status is not None:
-        attributes["agentfootprint.stream.status"] = payload.status
-    if payload.changed_arg_keys:
-        attributes["agentfootprint.stream.changed_arg_keys"] = tuple(payload.changed_arg_keys)
-    if payload.not_dispatched is not None:
-        attributes[semconv.DISPATCH] = "not_dispatched"
-    elif payload.not_executed or (tool.refused and not payload.error):
-        attributes[semconv.DISPATCH] = "refused"
-    elif payload.error:
-        extra = payload.__pydantic_extra__ or {}
-        text = result if isinstance(result, str) else to_json_text(result)
-        record.fail(extra.get("atifold.errorType") or semconv.OTHER_ERROR, text)
-
-
-def _cut_tool(machine: Machine, event: Event[Any], call_id: str, duration_ms: float | None) -> Tool:
-    """Open the execution that an end tells of when the start was cut off; history may name it."""
-    owner = machine.owner(event)
-    start_ns = max(owner.run.first_ns, event.meta.time_ns - int((duration_ms or 0) * NS_PER_MS))
-    name, arguments = next((found for found in _asked(owner, call_id)), ("", None))
-    tool = open_tool(machine, owner, call_id, name, start_ns, stage_id=event.meta.runtime_stage_id)
-    tool.arguments = arguments
-    tool.record.unfinished(NO_START)
-    return tool
-
-
-def _asked(owner: Owner, call_id: str) -> Iterator[tuple[str, Any]]:
-    for chat in owner.chats:
-        if call_id in chat.asked:
-            yield chat.asked[call_id]
-    for message in reversed(owner.talk(owner.path).known):
-        for part in message["parts"]:
-            if part.get("type") == "tool_call" and part.get("id") == call_id:
-                yield part["name"], part["arguments"]
-
-
-def tool_progress(machine: Machine, event: Event[Any]) -> None:
-    """Note a tool's progress on its span, the first sixteen times."""
-    tool = machine.run(event.meta).tool(str(getattr(event.payload, "tool_call_id", "")))
-    moment = moment_of(event)
-    if tool is None or sum(m.name == moment.name for m in tool.record.moments) >= 16:  # noqa: PLR2004  places §1
-        machine.counts["facts_dropped"] += 1
-        return
-    tool.record.moments.append(moment)

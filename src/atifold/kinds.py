@@ -1,4 +1,4 @@
-"""Tell the kinds of JSON values apart, for values of which nothing is known yet."""
+"""Tell the two containers of JSON from its other values, for the type checker too."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def is_object(value: object) -> TypeGuard[dict[str, Any]]:
 
 
 def is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    """Tell whether a value is a JSON list; a tuple is written as one, and read by the models as one."""
+    """Tell whether a value is a JSON list, or the tuple that a live program has in its place."""
     return isinstance(value, (list, tuple))
 
 

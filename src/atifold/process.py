@@ -1,0 +1,101 @@
+"""Tell living parts of the two moments in a process's life that they cannot see: fork and exit."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import weakref
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
+
+_EXIT_TIMEOUT_S: Final = 10.0
+
+
+class Forked(Protocol):
+    """What has to hear of a fork."""
+
+    def after_fork(self) -> None:
+        """Start clean in the child: what is at hand is the parent's."""
+        ...
+
+
+class Resident(Forked, Protocol):
+    """What has to hear of fork and exit."""
+
+    def flush(self, timeout_s: float, *, everything: bool) -> bool:
+        """Write what there is."""
+        ...
+
+
+_forked: weakref.WeakSet[Forked] = weakref.WeakSet()
+_residents: weakref.WeakSet[Resident] = weakref.WeakSet()
+_before: list[Callable[[], object]] = []
+
+
+def watch_forks(part: Forked) -> None:
+    """Have `part` told of each fork, in the child, for as long as it lives."""
+    _forked.add(part)
+
+
+def watch(resident: Resident) -> None:
+    """Have `resident` told of fork and exit for as long as it lives."""
+    watch_forks(resident)
+    _residents.add(resident)
+    workers = sys.modules.get("multiprocessing.process")
+    if workers is not None and workers.parent_process() is not None:
+        _see_a_worker_out()
+
+
+def before_exit(call: Callable[[], object]) -> Callable[[], None]:
+    """Call something that brings spans, at the process's exit and before what is there is written.
+
+    Returns the way to take it back.
+    """
+    registered = partial(call)  # unlike the call itself equal to no other one
+    _before.append(registered)
+    atexit.register(registered)
+
+    def take_back() -> None:
+        if registered in _before:
+            _before.remove(registered)
+            atexit.unregister(registered)
+
+    return take_back
+
+
+def _in_child() -> None:
+    for part in list(_forked):
+        part.after_fork()
+    workers = sys.modules.get("multiprocessing.util")
+    if workers is not None:
+        # A worker forgets the finalizers of its parent first, and takes new ones after that.
+        workers.register_after_fork(_see_a_worker_out, lambda see_out: see_out())
+
+
+def _see_a_worker_out() -> None:
+    """Write at the end of a worker of multiprocessing too: Python's exit handlers do not run there.
+
+    Python 3.13 clears them in a forked worker, older ones pass them over (`multiprocessing.popen_fork`).
+    """
+    workers = sys.modules.get("multiprocessing.util")
+    if workers is not None:
+        workers.Finalize(None, _leave_a_worker, exitpriority=0)
+
+
+def _leave_a_worker() -> None:
+    for call in _before:
+        call()
+    _at_exit()
+
+
+def _at_exit() -> None:
+    # A flush, not a shutdown: the SDK's own exit handler may come after this one and bring more spans.
+    for resident in list(_residents):
+        resident.flush(_EXIT_TIMEOUT_S, everything=True)
+
+
+atexit.register(_at_exit)
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_in_child)

@@ -1,0 +1,159 @@
+"""Whatever comes in whatever order: every span ends once, conforms, and nothing fails or stays behind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import conformity
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from story import DEMO, Stage, Story, Wire, wires
+
+from atifold import atif, dialects, fold, otlp
+from atifold.emit.places import PLACES
+from atifold.events.envelope import parse
+from atifold.recording import in_order
+
+RUNS = st.sampled_from(["run-1", "run-2", "consumer-scope", ""])
+PATHS = st.sampled_from([[], ["a"], ["a", "b"], ["step-x"], ["sf-tools"], ["final"], ["a", "sf-memory-read-m"]])
+STAGES = st.sampled_from(["", "call-llm#1", "call-llm#2", "tool-calls#3", "s#paused"])
+COMPOSITIONS = st.sampled_from([["Agent:x"], ["Sequence:s"], ["Parallel:p"], [], ["odd"]])
+CALLS = st.sampled_from(["c1", "c2", "", None, 7])
+
+WORDS = st.sampled_from(["", "x", "deny", "stop", "What now?", "odd \ud800", "run-1", "c1"])
+NUMBERS = st.sampled_from([0, 1, -1, 5, 0.5])
+SCALARS = st.one_of(st.none(), st.booleans(), WORDS, NUMBERS)
+BODIES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=3)),
+    max_leaves=5,
+)
+
+USUAL: dict[str, Any] = {
+    "toolCallId": CALLS,
+    "toolName": WORDS,
+    "args": BODIES,
+    "result": BODIES,
+    "error": st.sampled_from([True, "text", None]),
+    "durationMs": NUMBERS,
+    "userPrompt": WORDS,
+    "finalContent": WORDS,
+    "content": WORDS,
+    "model": WORDS,
+    "provider": st.sampled_from(["openai", "mock", "", "a+b"]),
+    "messagesCount": st.integers(0, 4),
+    "iteration": NUMBERS,
+    "usage": st.fixed_dictionaries({}, optional={"input": NUMBERS, "output": NUMBERS, "cacheRead": NUMBERS}),
+    "stopReason": WORDS,
+    "history": st.lists(
+        st.fixed_dictionaries({"role": WORDS, "content": BODIES}, optional={"toolCalls": BODIES, "toolCallId": CALLS}),
+        max_size=4,
+    ),
+    "questionPayload": st.fixed_dictionaries({}, optional={"toolCallId": CALLS}),
+    "changedArgKeys": st.lists(WORDS, max_size=2),
+    "slot": st.sampled_from(["messages", "system-prompt", "tools"]),
+    "position": st.integers(0, 5),
+    "rawContent": WORDS,
+    "kind": st.sampled_from(["Sequence", "Loop"]),
+    "name": WORDS,
+    "status": WORDS,
+    "estimatedUsd": NUMBERS,
+    "blocks": st.lists(st.fixed_dictionaries({"type": WORDS, "content": WORDS}), max_size=2),
+    "targetRef": WORDS,
+    "atifold.messages": BODIES,
+    "atifold.toolCalls": BODIES,
+    "atifold.maxTokens": SCALARS,
+    "atifold.topP": SCALARS,
+    "temperature": NUMBERS,
+    "tools": BODIES,
+    "k": SCALARS,
+    "candidates": BODIES,
+    "dimension": SCALARS,
+}
+"""Fields that handlers look at, with good values and others."""
+
+NAMES = st.one_of(
+    st.sampled_from(
+        [
+            "agent.turn_start",
+            "agent.turn_end",
+            "agent.iteration_end",
+            "stream.llm_start",
+            "stream.llm_end",
+            "stream.tool_start",
+            "stream.tool_end",
+            "composition.enter",
+            "composition.exit",
+            "pause.request",
+        ]
+    ),
+    st.sampled_from([row.event for row in PLACES]),
+)
+
+
+@st.composite
+def streams(draw: st.DrawFn) -> list[Wire]:
+    """Return a stream of events, each plausible by itself."""
+    story = Story()
+    for _ in range(draw(st.integers(1, 18))):
+        fields = draw(st.lists(st.sampled_from(sorted(USUAL)), max_size=8, unique=True))
+        payload = {name: draw(USUAL[name]) for name in fields}
+        story.composition = draw(COMPOSITIONS)
+        story.tell(draw(NAMES), payload, run=draw(RUNS), stage=draw(STAGES), path=draw(PATHS))
+    return story.events
+
+
+def survives(events: list[Wire], *, capture: bool, slow_lane: bool) -> None:
+    """Play events and hold the invariants against what comes out."""
+    stage = Stage(live=False, capture_content=capture, slow_lane=slow_lane)
+    for event in in_order([parse(event) for event in events]):
+        stage.bus.emit(event)
+    result = stage.played()
+    assert result.counts.get("events_failed", 0) == 0
+    assert stage.bus.counts["handler_errors"] == 0
+    keys = [span.key for span in result.exported]
+    assert len(keys) == len(set(keys))
+    assert sorted(keys) == sorted(span.key for span in result.records)
+    assert not slow_lane or len(result.starts) == len(keys)
+    sessions = {event["meta"].get("sessionId") for event in events}
+    assert [line for span in result for line in conformity.check(span, content=capture, sessions=sessions)] == []
+    machine = stage.emitter._machine
+    assert (machine.runs, machine.by_stage, machine.ready) == ({}, {}, [])
+    sent = otlp.parse(otlp.encode_lines(result.exported), "spans").spans
+    whole, again = (fold.fold(dialects.read(spans)).documents for spans in (result.records, sent))
+    for document in (*whole, *again):
+        assert [f for f in atif.check(document.trajectory) if f.severity == "error"] == []
+    if capture:
+        assert [(d.name, atif.dumps(d.trajectory)) for d in again] == [
+            (d.name, atif.dumps(d.trajectory)) for d in whole
+        ]
+
+
+@given(streams(), st.booleans(), st.booleans())
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_stream_of_events_is_survived(events: list[Wire], capture: bool, slow_lane: bool) -> None:
+    """Events with odd fields in any order."""
+    survives(events, capture=capture, slow_lane=slow_lane)
+
+
+@pytest.mark.fuzz
+@given(streams(), st.booleans(), st.booleans())
+@settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
+def test_very_many_streams_of_events_are_survived(events: list[Wire], capture: bool, slow_lane: bool) -> None:
+    """The same, for minutes."""
+    survives(events, capture=capture, slow_lane=slow_lane)
+
+
+@given(st.data())
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+def test_any_part_of_the_demo_in_any_order_is_survived(data: st.DataObject) -> None:
+    """Lines that are lost, and lines that come in another order than their times say."""
+    events = wires(DEMO)
+    kept = data.draw(st.lists(st.sampled_from(range(len(events))), unique=True, min_size=1))
+    stage = Stage(live=False)
+    for index in kept:
+        stage.bus.emit(parse(events[index]))
+    result = stage.played()
+    assert result.counts.get("events_failed", 0) == 0
+    assert len({span.key for span in result.exported}) == len(result.exported) == len(result.records)

@@ -1,0 +1,162 @@
+"""Inferences and tool calls carry what came after, around and instead of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from story import Story, moments, play
+
+from atifold import semconv
+from atifold.spans import Status
+
+
+def test_retries_are_events_on_the_one_inference() -> None:
+    """Attempts, the recovery and who served in the end stand on the chat span, which is no error."""
+    story = Story().turn().asks(provider="openai+retry")
+    where = {"stage": "call-llm#1"}
+    for attempt in (2, 3):
+        retried = {"attempt": attempt, "maxAttempts": 3, "reason": "503", "backoffMs": 5, "lastError": "503: secret"}
+        story.tell("error.retried", retried, **where)
+    story.tell("fallback.triggered", {"kind": "provider", "primary": "openai", "fallback": "backup"}, **where)
+    story.tell("error.recovered", {"attempt": 3}, **where)
+    result = play(story.answers("ok").turn_over().disposed())
+    chat = result.named("chat m-1")
+    assert moments(chat) == ["error.retried", "error.retried", "fallback.triggered", "error.recovered"]
+    assert chat.status is Status.UNSET
+    assert chat.attributes[semconv.PROVIDER] == "openai"
+    assert chat.attributes["agentfootprint.stream.provider"] == "openai+retry"
+    assert chat.events[2].attributes["agentfootprint.fallback.fallback"] == "backup"
+    assert not any("secret" in str(event.attributes) for event in chat.events)
+    assert any("secret" in str(event.attributes) for event in result.record("chat m-1").events)
+
+
+def test_cost_comes_after_the_end_and_finds_its_inference() -> None:
+    """By its stage; one without such an inference is the agent's spend, never the last chat's."""
+    tick = {"scope": "iteration", "estimatedUsd": 0.5, "cumulative": {"estimatedUsd": 0.75}}
+    story = Story().turn().asks(1).answers("", 1).tell("cost.tick", tick, stage="call-llm#1")
+    story.tell("cost.tick", {**tick, "estimatedUsd": 0.25}, stage="summarise#8")
+    story.asks(2).answers("Done.", 2).turn_over().disposed()
+    result = play(story)
+    chats = [span.attributes.get(semconv.COST_USD) for span in result if span.name == "chat m-1"]
+    assert chats == [0.5, None]
+    agent = result.named("invoke_agent teller")
+    assert agent.attributes["agentfootprint.cost.other_usd"] == 0.25
+    assert agent.attributes[semconv.COST_CUMULATIVE] == 0.75
+
+
+def test_a_budget_that_is_hit_is_no_invented_call() -> None:
+    """The stop stands on the agent; the call that was never named stays unnamed."""
+    story = Story().turn().asks().answers("more", calls=1)
+    story.tell("cost.limit_hit", {"kind": "max_cost", "limit": 0.008, "actual": 0.0126, "action": "abort"})
+    result = play(story.turn_over("more").disposed())
+    assert [span.name for span in result] == ["chat m-1", "invoke_agent teller"]
+    assert "cost.limit_hit" in moments(result.named("invoke_agent teller"))
+
+
+def test_thinking_comes_from_a_stage_of_its_own() -> None:
+    """It follows the end of its inference and stands in that answer, before the text."""
+    story = Story().turn().asks().answers("18C.")
+    story.tell("stream.thinking_end", {"blocks": [{"type": "thinking", "content": "hm", "signature": "s"}]},
+               stage="thinking#3")  # fmt: skip
+    chat = play(story.turn_over(), capture_content=True).named("chat m-1")
+    assert chat.attributes[semconv.OUTPUT_MESSAGES] == (
+        '[{"role":"assistant","parts":[{"type":"reasoning","content":"hm","signature":"s"},'
+        '{"type":"text","content":"18C."}],"finish_reason":"stop"}]'
+    )
+
+
+def test_a_denied_tool_is_refused_and_not_failed() -> None:
+    """Whether the check comes inside the bracket, before it by id, or without an id."""
+    denied = {"capability": "tool_call", "target": "rm", "result": "deny", "rationale": "no"}
+    inside = Story().turn().asks().answers("", calls=1).starts("c", "rm")
+    inside.tell("permission.check", denied).ends("c", "Denied.")
+    before = Story().turn().asks().answers("", calls=1).tell("permission.check", {**denied, "toolCallId": "c"})
+    before.starts("c", "rm").ends("c", "Denied.")
+    named = Story().turn().asks().answers("", calls=1).starts("c", "rm")
+    named.tell("permission.check", {**denied, "toolCallId": "c"}).ends("c", "Denied.")
+    for story in (inside, before, named):
+        tool = play(story.turn_over()).named("execute_tool rm")
+        assert tool.attributes[semconv.DISPATCH] == "refused"
+        assert tool.status is Status.UNSET
+        assert moments(tool) == ["permission.check"]
+
+
+def test_a_denial_of_a_call_that_has_not_started_refuses_no_other() -> None:
+    """A tool that happens to be open is not the one that was denied."""
+    story = Story().turn().asks().answers("", calls=2).starts("a", "fine")
+    story.tell("permission.check", {"target": "rm", "result": "deny", "toolCallId": "b"})
+    result = play(story.ends("a").starts("b", "rm").ends("b", "Denied.").turn_over())
+    assert semconv.DISPATCH not in result.named("execute_tool fine").attributes
+    assert result.named("execute_tool rm").attributes[semconv.DISPATCH] == "refused"
+
+
+def test_an_allowed_tool_is_a_tool_like_any_other() -> None:
+    """The check is noted, nothing else changes."""
+    story = Story().turn().asks().answers("", calls=1).starts("c", "ls")
+    tool = play(story.tell("permission.check", {"target": "ls", "result": "allow"}).ends("c").turn_over()).named(
+        "execute_tool ls"
+    )
+    assert semconv.DISPATCH not in tool.attributes
+    assert moments(tool) == ["permission.check"]
+
+
+@pytest.mark.parametrize(
+    ("at", "payload", "dispatch"),
+    [
+        ("both", {"notDispatched": {"pausedCall": {"toolCallId": "c0"}}}, "not_dispatched"),
+        ("end", {"notExecuted": True}, "refused"),
+    ],
+)
+def test_a_call_that_never_ran_says_so(at: str, payload: dict[str, Any], dispatch: str) -> None:
+    """An undispatched or refused bracket is no failure, on the span and in the trajectory."""
+    story = Story().turn().asks().answers("", calls=1)
+    story.starts("c", "t", **(payload if at == "both" else {})).ends("c", "kept back", **payload)
+    result = play(story.turn_over())
+    tool = result.named("execute_tool t")
+    assert (tool.attributes[semconv.DISPATCH], tool.status) == (dispatch, Status.UNSET)
+    (document,) = result.folded().documents
+    assert f'"dispatch": "{dispatch}"' in str(document.trajectory).replace("'", '"')
+
+
+def test_changed_arguments_are_on_no_span() -> None:
+    """Their keys are named; their proposed values stay in the trajectory alone."""
+    story = Story().turn().asks().answers("", calls=1).starts("c", "t", {"user": "mk-proposed", "n": 1})
+    story.ends("c", changedArgKeys=["user"])
+    history = [
+        {"role": "user", "content": "What now?"},
+        {
+            "role": "assistant",
+            "content": "",
+            "toolCalls": [{"id": "c", "name": "t", "args": {"user": "mk-proposed", "n": 1}}],
+        },
+        {"role": "tool", "content": "found", "toolCallId": "c", "toolName": "t"},
+    ]
+    story.tell("agent.iteration_end", {"history": history}).asks(2).answers("Done.", 2).turn_over()
+    result = play(story, capture_content=True)
+    tool = result.named("execute_tool t")
+    assert tool.attributes["agentfootprint.stream.changed_arg_keys"] == ["user"]
+    assert tool.attributes[semconv.TOOL_ARGUMENTS] == '{"n":1}'
+    assert [span.name for span in result if "mk-proposed" in str(span)] == []
+    (document,) = result.folded().documents
+    assert "mk-proposed" in str(document.trajectory)
+
+
+def test_the_models_own_view_of_a_result_is_the_observation() -> None:
+    """With `modelResult` only that leaves, also when it is null."""
+    for seen in ("short", None):
+        story = Story().turn().asks().answers("", calls=1).starts("c", "t").ends("c", "mk-long", modelResult=seen)
+        result = play(story.turn_over(), capture_content=True)
+        assert result.named("execute_tool t").attributes[semconv.TOOL_RESULT] == ("short" if seen else "null")
+        assert not any("mk-long" in str(span) for span in result.records)
+
+
+def test_withheld_content_stays_withheld() -> None:
+    """A history that has the text does not give it back; a refused turn has no output message."""
+    story = Story().turn().asks().answers("", contentWithheld=True)
+    history = [{"role": "user", "content": "What now?"}, {"role": "assistant", "content": "mk-held"}]
+    story.tell("agent.iteration_end", {"history": history}).turn_over("mk-held", refused={"by": "rule"})
+    story.events[-1]["payload"]["refused"] = {"by": "rule"}
+    result = play(story, capture_content=True)
+    assert result.named("chat m-1").attributes["agentfootprint.stream.content_withheld"] is True
+    assert not any("mk-held" in str(span) for span in result.records)

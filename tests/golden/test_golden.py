@@ -1,0 +1,94 @@
+"""The golden folders are the specification: these spans fold to these documents, to the byte.
+
+A case is `<dialect>/<case>/` with `spans.jsonl` (OTLP, a span a line), the documents (`trajectory.json`;
+where there are several `trajectory-1.json`, `trajectory-2.json`, … in their order) and `about.md`, which
+says what it shows. `pytest tests/golden --write-golden` writes the documents anew; the difference is
+read in review.
+"""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from atifold import atif, dialects, otlp
+from atifold.fold import Document, fold
+from atifold.spans import Span
+
+HERE = Path(__file__).resolve().parent
+FOLDERS = sorted(folder for folder in HERE.glob("*/*") if folder.is_dir() and folder.name != "__pycache__")
+SHUFFLES = 20
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: f"{folder.parent.name}/{folder.name}")
+def case(request: pytest.FixtureRequest) -> Path:
+    """Return the folder of a case."""
+    return Path(request.param)
+
+
+@pytest.fixture
+def spans(case: Path) -> list[Span]:
+    """Return the spans of a case, all of which can be read."""
+    batch = otlp.read([case / "spans.jsonl"])
+    assert batch.complaints == []
+    return batch.spans
+
+
+def documents_of(spans: list[Span]) -> tuple[Document, ...]:
+    """Return the documents that spans fold to."""
+    return fold(dialects.read(spans)).documents
+
+
+def files_of(spans: list[Span]) -> dict[str, str]:
+    """Return the text of each document that spans fold to, by the name of its file."""
+    written = [atif.dumps(document.trajectory).decode() for document in documents_of(spans)]
+    names = ["trajectory.json"] if len(written) == 1 else [f"trajectory-{n}.json" for n in range(1, len(written) + 1)]
+    return dict(zip(names, written, strict=True))
+
+
+def kept_in(case: Path) -> dict[str, str]:
+    """Return the text of each document that a case holds, by the name of its file."""
+    return {path.name: path.read_text(encoding="utf-8") for path in case.glob("trajectory*.json")}
+
+
+def test_there_are_cases_of_each_dialect_that_makes_calls() -> None:
+    """What a dialect of its own does is specified by at least one case."""
+    makers = {dialect.name for dialect in dialects.DIALECTS} - {"atifold"}  # adds to calls of another one
+    assert {folder.parent.name for folder in FOLDERS} == makers
+
+
+def test_a_case_folds_to_its_documents(case: Path, spans: list[Span], *, write_golden: bool) -> None:
+    """To the byte, and to no other document."""
+    found = files_of(spans)
+    if write_golden:
+        for name in kept_in(case).keys() - found.keys():
+            (case / name).unlink()
+        for name, text in found.items():
+            (case / name).write_text(text, encoding="utf-8")
+    assert found == kept_in(case)
+
+
+def test_the_order_of_the_spans_changes_nothing(case: Path, spans: list[Span]) -> None:
+    """Nor does a span that comes twice, or a trace that comes in several files."""
+    chance = random.Random(case.name)  # noqa: S311  any order will do, the same in every run
+    orders = [spans[::-1], spans + spans[::-1], *(chance.sample(spans, len(spans)) for _ in range(SHUFFLES))]
+    wanted = files_of(spans)
+    for order in orders:
+        assert files_of(order) == wanted
+
+
+def test_the_documents_of_a_case_are_valid(spans: list[Span]) -> None:
+    """The strict check finds nothing in them, not even a warning."""
+    for document in documents_of(spans):
+        assert [str(finding) for finding in atif.check(document.trajectory)] == []
+
+
+def test_a_case_says_what_it_shows(case: Path, spans: list[Span]) -> None:
+    """In a headline and two to five lines; it lies under the dialect of its spans."""
+    headline, blank, *lines = (case / "about.md").read_text(encoding="utf-8").rstrip("\n").split("\n")
+    assert headline.startswith("# ")
+    assert blank == ""
+    assert 2 <= len(lines) <= 5
+    assert case.parent.name in dialects.read(spans).dialects

@@ -1,0 +1,78 @@
+"""What a process tells its parts: of a fork, of its exit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+PROGRAM = """
+import os, sys
+from atifold import process
+
+class Part:
+    def __init__(self, name):
+        self.name = name
+    def say(self, word):
+        os.write(1, f"{'parent' if os.getpid() == parent else 'child'} {self.name} {word}\\n".encode())
+    def after_fork(self):
+        self.say("forked")
+    def flush(self, timeout_s, *, everything):
+        self.say("flushed")
+
+parent = os.getpid()
+"""
+
+
+def _run(program: str) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(PROGRAM) + textwrap.dedent(program)],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert (done.stderr, done.returncode) == ("", 0)
+    return sorted(done.stdout.splitlines())
+
+
+def test_the_exit_flushes_what_lives_and_calls_what_brings_spans_before() -> None:
+    """What was taken back is not called, what was registered twice is once; a part that is gone is not flushed."""
+    words = _run(
+        """
+        kept, gone = Part("kept"), Part("gone")
+        process.watch(kept)
+        process.watch(gone)
+        del gone
+        process.before_exit(lambda: print("1 brings", flush=True))
+        process.before_exit(lambda: print("2 never", flush=True))()
+
+        def call():
+            print("3 brings", flush=True)
+
+        take_back = process.before_exit(call)
+        process.before_exit(call)
+        take_back()
+        take_back()
+        """,
+    )
+    assert words == ["1 brings", "3 brings", "parent kept flushed"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_child_hears_of_the_fork_before_anything_else() -> None:
+    """Both who writes and who only holds spans; at its exit the child flushes its own."""
+    words = _run(
+        """
+        writes, holds = Part("writes"), Part("holds")
+        process.watch(writes)
+        process.watch_forks(holds)
+        child = os.fork()
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+        """,
+    )
+    assert words == ["child holds forked", "child writes flushed", "child writes forked", "parent writes flushed"]

@@ -1,0 +1,151 @@
+"""README.md says what is so: commands, outputs, code, settings, files."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from click.testing import CliRunner
+from opentelemetry.sdk.trace import TracerProvider
+
+from atifold.cli import main
+from atifold.events import DOMAINS, EVENTS
+from atifold.settings import SETTINGS
+
+ROOT = Path(__file__).resolve().parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
+PROGRAM = (sys.executable, "-c", "from atifold.cli import main; main(prog_name='atifold')")
+
+
+def _code(language: str, heading: str) -> str:
+    """Return the first block of code in a language below a heading."""
+    below = README.split(f"# {heading}\n", 1)[1]
+    found = re.search(rf"```{language}\n(.*?)```", below, re.DOTALL)
+    assert found is not None
+    return found[1]
+
+
+@pytest.fixture
+def writer() -> ModuleType:
+    """Return the script that writes parts of the README."""
+    found = importlib.util.spec_from_file_location("write_readme", ROOT / "scripts" / "write_readme.py")
+    assert found is not None
+    assert found.loader is not None
+    module = importlib.util.module_from_spec(found)
+    found.loader.exec_module(module)
+    return module
+
+
+def test_tables_and_outputs_are_as_they_are_now(writer: ModuleType) -> None:
+    """The settings, and what the demo prints; `make readme` writes them anew."""
+    assert writer.renewed(README) == README
+
+
+def test_a_default_in_the_table_is_what_the_environment_would_say(writer: ModuleType) -> None:
+    """Each text is read back as the default itself."""
+    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \| .+ \|$", README, re.MULTILINE)
+    assert [(variable, row.parse(text)) for (variable, text), row in zip(rows, SETTINGS, strict=True)] == [
+        (row.variable, row.default) for row in SETTINGS
+    ]
+
+
+def test_a_readme_without_the_parts_is_refused(writer: ModuleType) -> None:
+    """It says which part it wanted."""
+    with pytest.raises(ValueError, match="one part <!-- settings: "):
+        writer.renewed("# atifold\n")
+
+
+def test_every_make_command_exists() -> None:
+    """In code and in prose; those that a newcomer sees first are two."""
+    first = README.split("\n## ", 1)[0]
+    assert re.findall(r"^make (\w+)", first, re.MULTILINE) == ["demo", "test"]
+    phony = re.search(r"^\.PHONY: (.*)$", MAKEFILE, re.MULTILINE)
+    assert phony is not None
+    wanted = {word for words in re.findall(r"\bmake ((?:[a-z-]+ ?)+)[`#]", README) for word in words.split()}
+    assert {"demo", "lint", "types", "layers"} <= wanted
+    for target in {*wanted, "test"}:
+        assert target in phony[1].split()
+        assert re.search(rf"^{target}:", MAKEFILE, re.MULTILINE)
+
+
+def test_the_table_of_commands_is_the_program_s() -> None:
+    """All of them, and each option that a row names."""
+    rows = re.findall(r"^\| `atifold (\w+)(.*?)` \| (.*) \|$", README, re.MULTILINE)
+    assert sorted(name for name, _, _ in rows) == sorted(main.commands)
+    for name, usage, does in rows:
+        known = {option for parameter in main.commands[name].params for option in parameter.opts}
+        assert set(re.findall(r"(?<![\w-])--?[a-z]+(?:-[a-z]+)*", f"{usage} {does}")) <= known
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["check", "good.json"], 0), (["check", "good.json", "bad.json"], 1), (["check"], 2), (["check", "none.json"], 3)],
+)
+def test_exit_codes_are_those_that_it_names(
+    arguments: list[str], code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The README's sentence is the help's, and it is true."""
+    monkeypatch.chdir(tmp_path)
+    good = '{"schema_version": "ATIF-v1.7", "agent": {"name": "a", "version": "1"}, "steps": [%s]}'
+    step = '{"step_id": 1, "source": "user", "message": "Hello"}'
+    Path("good.json").write_text(good % step, encoding="utf-8")
+    Path("bad.json").write_text(good % "", encoding="utf-8")
+    named = re.search(r"Exit codes: .*?\.", " ".join(README.split()))
+    assert named is not None
+    assert named[0] in " ".join(CliRunner().invoke(main, ["--help"]).output.split())
+    assert f" {code} " in named[0]
+    assert CliRunner().invoke(main, arguments).exit_code == code
+
+
+def test_the_program_shown_is_the_example() -> None:
+    """Line by line, but for indentation and comments."""
+    lines = [line.split("  # ")[0].strip() for line in _code("python", "1. In a program").splitlines()]
+    example = [line.strip() for line in (ROOT / "examples" / "attach.py").read_text(encoding="utf-8").splitlines()]
+    assert lines[0] in example
+    shown, whole = "\n".join(line for line in lines[1:] if line), "\n".join(line for line in example if line)
+    assert shown in whole
+
+
+def test_the_processor_shown_can_be_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The two lines run as they stand."""
+    monkeypatch.chdir(tmp_path)
+    provider = TracerProvider(shutdown_on_exit=False)
+    exec(_code("python", "2. As a span processor, for whatever instrumentation you have"), {"provider": provider})  # noqa: S102
+    agent = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}
+    tracer = provider.get_tracer("t")
+    with tracer.start_as_current_span("invoke_agent a", attributes=agent):
+        chat = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+        tracer.start_span("chat m", attributes=chat).end()
+    provider.shutdown()
+    assert len(list((tmp_path / "trajectories").iterdir())) == 1
+
+
+def test_the_replay_shown_says_these_words(shared: Path, tmp_path: Path) -> None:
+    """The command as it stands, on a recording of a pause."""
+    shutil.copyfile(shared / "recordings" / "09-pause-resume.jsonl", tmp_path / "pause.jsonl")
+    command, words = _code("", "Afterwards, from files").split("\n", 1)
+    arguments = command.removeprefix("$ atifold ").split()
+    done = subprocess.run([*PROGRAM, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert (done.stdout, done.stderr) == ("", words)
+
+
+def test_the_catalogue_is_as_large_as_it_says() -> None:
+    """Events and domains."""
+    counted = re.search(r"(\d+) events in (\d+) domains", README)
+    assert counted is not None
+    assert (int(counted[1]), int(counted[2])) == (len(EVENTS), len(DOMAINS))
+
+
+def test_every_file_that_it_names_is_there() -> None:
+    """From the root, or from the package."""
+    named = set(re.findall(r"(?<![\w/.])\.?[a-z_]+/[a-z_]+(?:\.py)?(?=[`\s)])", README))
+    assert {"examples/attach.py", "emit/places.py", ".ci/run"} <= named
+    for path in named:
+        assert (ROOT / path).is_file() or (ROOT / "src" / "atifold" / path).is_file(), path
