@@ -53,6 +53,7 @@ layers: $(VENV)/ready-dev
 
 schemas: $(VENV)/ready
 	$(PYTHON) -m atifold.atif.schemas schemas/atif
+	$(PYTHON) -m atifold.events.schemas schemas/events
 
 readme: $(VENV)/ready
 	$(PYTHON) scripts/write_readme.py

@@ -77,7 +77,7 @@ def test_capture_says_where_content_goes() -> None:
         ("ATIFOLD_MAX_OPEN_SPANS", "0", "a whole number above 0"),
         ("ATIFOLD_GROUP", "session", "one of trace, conversation"),
         ("ATIFOLD_FOLLOW_SAMPLER", "maybe", "true or false"),
-        (CAPTURE, "yes", "one of NO_CONTENT, SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT"),
+        (CAPTURE, "yes", "true, false or one of NO_CONTENT, SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT"),
     ],
 )
 def test_a_bad_value_is_one_line_and_the_default(
@@ -94,3 +94,63 @@ def test_a_setting_that_there_is_not_is_a_mistake_in_code() -> None:
     """Unlike the environment's, it is not passed over."""
     with pytest.raises(TypeError, match="no setting named grace"):
         Settings.from_env({}, grace=1)
+
+
+@pytest.mark.parametrize(
+    ("value", "capture"),
+    [
+        (True, Capture.SPAN_AND_EVENT),
+        (False, Capture.NO_CONTENT),
+        ("Event_Only", Capture.EVENT_ONLY),
+        (Capture.SPAN_ONLY, Capture.SPAN_ONLY),
+        (None, Capture.NO_CONTENT),
+    ],
+)
+def test_code_says_capture_by_a_switch_or_by_name(value: object, capture: Capture) -> None:
+    """In any case of letters; None is not given."""
+    assert Settings.from_env({}, capture_content=value).capture_content is capture
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "wanted"),
+    [
+        ("capture_content", "all", "true, false or one of NO_CONTENT, SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT"),
+        ("capture_content", 2, "true, false or one of NO_CONTENT, SPAN_ONLY, EVENT_ONLY, SPAN_AND_EVENT"),
+        ("grace_s", "soon", "a number of seconds, 0 or more"),
+        ("grace_s", -1, "a number of seconds, 0 or more"),
+        ("max_bytes", 0.5, "a whole number above 0"),
+        ("group", "session", "one of trace, conversation"),
+        ("follow_sampler", 2, "true or false"),
+        ("dir", 7, "a path"),
+    ],
+)
+def test_a_bad_value_in_code_is_a_mistake_there(name: str, value: object, wanted: str) -> None:
+    """With the setting, what was found and what was wanted."""
+    with pytest.raises(TypeError) as raised:
+        Settings.from_env({}, **{name: value})
+    assert str(raised.value) == f"{name}: {value!r} was found, {wanted} was wanted"
+
+
+def test_code_may_give_numbers_and_paths_as_they_are() -> None:
+    """A whole float is a whole number; a path is one as text too."""
+    chosen = Settings.from_env({}, grace_s=1, max_bytes=64e6, dir=Path("x"), follow_sampler=True)
+    assert (chosen.grace_s, chosen.max_bytes, chosen.dir, chosen.follow_sampler) == (1.0, 64_000_000, Path("x"), True)
+    assert type(chosen.max_bytes) is int
+
+
+def test_a_variable_that_there_is_not_is_one_line_with_the_nearest_one(caplog: pytest.LogCaptureFixture) -> None:
+    """Said once in a process; variables of others are none of ours."""
+    env = {"ATIFOLD_DIRECTORY": "x", "ATIFOLD_QQQ": "1", "OTEL_TRACES": "atif", "ATIFOLD_DIR": "x"}
+    with caplog.at_level(logging.WARNING, "atifold"):
+        assert Settings.from_env(env).dir == Path("x")
+        Settings.from_env(env)
+    assert sorted(record.getMessage() for record in caplog.records) == [
+        "ATIFOLD_DIRECTORY: atifold reads no such variable; ATIFOLD_DIR was meant?",
+        "ATIFOLD_QQQ: atifold reads no such variable",
+    ]
+
+
+def test_a_misspelt_setting_is_told_the_nearest_one() -> None:
+    """As a variable is."""
+    with pytest.raises(TypeError, match=r"no setting named graces; grace_s was meant\?"):
+        Settings.from_env({}, graces=1)

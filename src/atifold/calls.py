@@ -237,8 +237,9 @@ class AgentCall(Call):
 
     `input` and `output` are what went in and came out, None where not captured; `system` as in
     `ModelCall`. `run_id` is the emitter's own id of the run. `handoff` says that control passed
-    here from a sibling and does not return. `usage`/`cost_usd` are the container's own claim: they
-    count only where no model call below has any.
+    here from a sibling and does not return, `delegated` that it returns to whoever called it.
+    `usage`/`cost_usd` are the container's own claim: they count only where no model call below has
+    any.
     """
 
     agent: str | None = None
@@ -247,6 +248,7 @@ class AgentCall(Call):
     description: str | None = None
     workflow: bool = False
     handoff: bool = False
+    delegated: bool = False
     run_id: str | None = None
     model: str | None = None
     input: tuple[Message, ...] | None = None

@@ -10,6 +10,9 @@ from atifold.errors import InputError
 from atifold.jsontext import from_json
 
 BOM: Final = b"\xef\xbb\xbf"
+STDIN: Final = "<stdin>"
+"""What complaints call standard input."""
+
 _GZIP: Final = b"\x1f\x8b"
 
 

@@ -29,6 +29,15 @@ def to_json(value: Any) -> bytes:
         return json.dumps(_plain(value, set()), ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
+def text_of(value: Any) -> str | None:
+    """Return a text as it is, a number or a yes or no as JSON writes it; None for null, a list or an object."""
+    if isinstance(value, str):
+        return scrub(value)
+    if isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value)):
+        return to_json_text(value)
+    return None
+
+
 def sorted_json(value: Any) -> bytes:
     """Return compact JSON with the keys of objects in order: equal values give equal bytes."""
     try:

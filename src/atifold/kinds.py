@@ -15,6 +15,14 @@ def is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     return isinstance(value, (list, tuple))
 
 
+def kind_name(value: object) -> str:
+    """Return what kind of JSON value it is, in words for people."""
+    if value is None:
+        return "null"
+    names = (((dict,), "an object"), ((list, tuple), "a list"), ((str,), "a text"), ((bool,), "a yes or no"))
+    return next((name for kinds, name in names if isinstance(value, kinds)), "a number")
+
+
 def field(value: object, name: str) -> Any:
     """Return a field of what may be an object; None where it is none or has no such field."""
     return value.get(name) if is_object(value) else None

@@ -27,13 +27,13 @@ def span_of(readable: ReadableSpan) -> Span:
         trace_id=trace_id_of(context),
         span_id=span_id_of(context),
         parent_id=span_id_of(parent) if parent is not None else None,
-        name=readable.name,
+        name=str(readable.name),  # the SDK takes any object, here and for events
         start_ns=readable.start_time or 0,
         end_ns=readable.end_time,
         kind=_KINDS[readable.kind],
         attributes=_attributes(readable),
         events=tuple(
-            [SpanEvent(event.name, event.timestamp, _plain_map(event.attributes)) for event in readable.events]
+            [SpanEvent(str(event.name), event.timestamp, _plain_map(event.attributes)) for event in readable.events]
         ),
         links=() if not readable.links else tuple([_link(link.context, link.attributes) for link in readable.links]),
         status=_STATUSES[status.status_code],

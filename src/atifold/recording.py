@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from atifold.errors import InputError
 from atifold.events.envelope import Event, NotAnEventError, parse
-from atifold.jsonfiles import BOM, Document, documents, unpacked
+from atifold.jsonfiles import BOM, STDIN, Document, documents, unpacked
 from atifold.jsontext import sorted_json
 from atifold.kinds import is_list, is_object
 
@@ -65,6 +65,7 @@ class Recording:
         self.repeated = 0
         self._stdin = stdin
         self._seen = seen
+        self._where = STDIN if self.path == "-" and stdin is not None else self.path
 
     def __iter__(self) -> Iterator[Event]:
         """Yield the events; raises InputError where the file cannot be read or holds no recording."""
@@ -85,26 +86,26 @@ class Recording:
             data = self._stdin.read() if self.path == "-" and self._stdin is not None else Path(self.path).read_bytes()
         except OSError as error:
             why = error.strerror or type(error).__name__
-            raise InputError(self.path, f"cannot be read: {why}", "wanted a readable file") from error
-        data, complaint = unpacked(data, self.path)
+            raise InputError(self._where, f"cannot be read: {why}", "wanted a readable file") from error
+        data, complaint = unpacked(data, self._where)
         data = data.removeprefix(BOM)
         if complaint is not None and not data.strip():
             raise complaint
         if not data.strip():
-            raise InputError(self.path, "found an empty file", WANTED)
+            raise InputError(self._where, "found an empty file", WANTED)
         self.complaints += [complaint] if complaint else []
         return data
 
     def _whole(self, found: Document, seen: set[bytes]) -> Iterator[Event]:
         """Yield the events of a recorder's document, or the one event that the file is."""
         if found.error is not None:
-            raise InputError(self.path, "found no JSON", WANTED)
+            raise InputError(self._where, "found no JSON", WANTED)
         value = found.value
         inner = value.get("recording", value) if is_object(value) else value
         events = inner.get("events") if is_object(inner) else inner
         if not is_list(events):
             if not _is_event(value):
-                raise InputError(self.path, "found JSON that holds no events", WANTED)
+                raise InputError(self._where, "found JSON that holds no events", WANTED)
             events = [value]
         for number, event in enumerate(events, 1):
             if self._repeats(event, seen):
@@ -112,19 +113,19 @@ class Recording:
             try:
                 yield parse(event)
             except NotAnEventError as error:
-                self.complaints.append(InputError(self.path, f"event {number}: {error.found}", error.wanted))
+                self.complaints.append(InputError(self._where, f"event {number}: {error.found}", error.wanted))
 
     def _line(self, found: Document, seen: set[bytes]) -> Iterator[Event]:
         """Yield the event of one line, if it is one that has not come before."""
         if found.error is not None:
-            self.complaints.append(InputError(self.path, "found no JSON", _WANTED_LINE, line=found.line))
+            self.complaints.append(InputError(self._where, "found no JSON", _WANTED_LINE, line=found.line))
             return
         if self._repeats(found.value, seen):
             return
         try:
             yield parse(found.value)
         except NotAnEventError as error:
-            self.complaints.append(InputError(self.path, error.found, error.wanted, line=found.line))
+            self.complaints.append(InputError(self._where, error.found, error.wanted, line=found.line))
 
     def _repeats(self, event: Any, seen: set[bytes]) -> bool:
         """Tell whether an event came before, however its JSON was spaced; a digest of each is kept."""

@@ -1,7 +1,7 @@
 """Hold every setting in one table: its environment variable, its default, how it is read, what it does.
 
-A setting given in code wins over the environment. Reading never raises into a program: a value that
-cannot be read gives one warning line and the default.
+A setting given in code wins over the environment. What stands in the environment never raises: a value
+that cannot be read gives one warning line and the default. A mistake in code raises TypeError there.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 _log = logging.getLogger("atifold")
 
+PREFIX: Final = "ATIFOLD_"
 CAPTURE_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
@@ -82,7 +83,7 @@ def _capture(value: str) -> Capture:
     try:
         return Capture(word)
     except ValueError:
-        raise _UnreadableError("one of " + ", ".join(Capture)) from None
+        raise _UnreadableError("true, false or one of " + ", ".join(Capture)) from None
 
 
 def _one_of(*words: str) -> Callable[[str], str]:
@@ -115,12 +116,14 @@ class Settings:
         """Return the settings of `env` (None: the process's environment), `overrides` winning over it.
 
         An override of None counts as not given; texts are read as the environment's are. A name that
-        is no setting raises TypeError (a mistake in code, not in the environment).
+        is no setting, or a value that cannot be read, raises TypeError there (a mistake in code) and
+        gives a warning line in the environment.
         """
-        unknown = overrides.keys() - {row.name for row in SETTINGS}
-        if unknown:
-            raise TypeError(f"atifold has no setting named {', '.join(sorted(unknown))}")
+        names = [row.name for row in SETTINGS]
+        for name in sorted(overrides.keys() - set(names)):
+            raise TypeError(f"atifold has no setting named {name}{_nearest(name, names)}")
         source = os.environ if env is None else env
+        _mind_unknown(source)
         return cls(**{row.name: _value(row, source, overrides.get(row.name)) for row in SETTINGS})
 
 
@@ -138,7 +141,7 @@ _DEFAULTS: Final = {field.name: field.default for field in fields(Settings)}
 
 
 def _row(name: str, parse: Callable[[str], Any], doc: str, variable: str = "") -> Setting:
-    return Setting(name, variable or f"ATIFOLD_{name.upper()}", _DEFAULTS[name], parse, doc)
+    return Setting(name, variable or PREFIX + name.upper(), _DEFAULTS[name], parse, doc)
 
 
 SETTINGS: Final = (
@@ -164,20 +167,53 @@ SETTINGS: Final = (
 
 def _value(row: Setting, env: Mapping[str, str], override: object) -> Any:
     if override is not None:
-        return _read(row, row.name, override) if isinstance(override, str) else override
-    return _read(row, row.variable, env.get(row.variable, ""))
-
-
-def _read(row: Setting, where: str, text: str) -> Any:
-    text = text.strip()
-    if not text:
-        return row.default
+        return _given(row, override)
+    text = env.get(row.variable, "").strip()
     try:
-        return row.parse(text)
+        return row.parse(text) if text else row.default
     except _UnreadableError as wanted:
-        _log.warning("%s: %r was found, %s was wanted; %s is used", where, text, wanted, _plain(row.default))
+        words = "%s: %r was found, %s was wanted; %s is used"
+        _log.warning(words, row.variable, text, wanted, _plain(row.default))
         return row.default
+
+
+def _given(row: Setting, value: object) -> Any:
+    """Read what code gave, in its own type or as text."""
+    try:
+        text = _as_text(value, path=isinstance(row.default, Path)).strip()
+        return row.parse(text) if text else row.default
+    except _UnreadableError as wanted:
+        raise TypeError(f"{row.name}: {value!r} was found, {wanted} was wanted") from None
+
+
+def _as_text(value: object, *, path: bool) -> str:
+    """Write a value as the environment would hold it; a whole number as such, whatever its type."""
+    if path and not isinstance(value, (str, Path)):
+        raise _UnreadableError("a path")
+    whole = isinstance(value, float) and value.is_integer()
+    return f"{value:.0f}" if whole else str(_plain(value))
 
 
 def _plain(value: object) -> object:
     return value.value if isinstance(value, Enum) else value
+
+
+_warned: set[str] = set()
+
+
+def _mind_unknown(env: Mapping[str, str]) -> None:
+    """Warn of variables that look like settings and are none, of each once in a process."""
+    known = [row.variable for row in SETTINGS]
+    for name in sorted(name for name in env if name.startswith(PREFIX)):
+        if name not in known and name not in _warned:
+            _warned.add(name)
+            _log.warning("%s: atifold reads no such variable%s", name, _nearest(name, known))
+
+
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """Return words that name what was probably meant, none where nothing is near."""
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    bare = {known.removeprefix(PREFIX): known for known in names}  # what all begin with makes none nearer
+    near = difflib.get_close_matches(name.removeprefix(PREFIX), bare, n=1, cutoff=0.5)
+    return f"; {bare[near[0]]} was meant?" if near else ""

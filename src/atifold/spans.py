@@ -89,7 +89,8 @@ class SideDoor(Protocol):
     """Take the whole record of a span in process: by span id, before any limit, sampled or not.
 
     Both calls are quick, may come from any thread, and never raise. A span that is told twice is one
-    span: the first record of it counts.
+    span: the first record of it counts. It counts over what the SDK tells of the same span, whichever
+    of the two comes first.
     """
 
     def opened(

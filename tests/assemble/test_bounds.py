@@ -74,6 +74,53 @@ def test_the_oldest_open_trace_is_written_incomplete_when_the_process_is_full(de
     assert desk.assembler.counts["process_bound"] == 1
 
 
+def test_finished_traces_are_written_whole_and_at_once_when_the_process_is_full(desk_of: Any) -> None:
+    """Their grace is cut short, before any open trace is touched; a late span is the next part."""
+    desk = desk_of(max_bytes=70_000)
+    desk.start(A, "root")
+    _fill(desk, A, 0, 8)
+    for trace_id in (B, C):
+        desk.start(trace_id, "root")
+        _fill(desk, trace_id, 0, 8)
+        desk.end(trace_id, "root")
+    desk.turn(0)
+    assert desk.shelf.reasons == {B: []}
+    assert len(desk.shelf.pages[B]) == 9
+    desk.end(A, "root")
+    desk.end(B, "late", "root", "agent late")
+    desk.turn(61)
+    assert {name: len(page) for name, page in desk.shelf.pages.items()} == {A: 9, B: 9, C: 9, f"{B}.part2": 1}
+    assert "process_bound" not in desk.assembler.counts
+    assert desk.assembler.counts["grace_cut_short"] == 1
+
+
+def test_what_was_told_in_one_go_is_not_lost_while_the_sink_keeps_up(desk_of: Any) -> None:
+    """Urgent work is done before more is put away, by the worker and by a flush."""
+    for flushed in (False, True):
+        desk = desk_of(max_bytes=80_000)
+        names = [f"{n:032x}" for n in range(1, 26)]
+        for name in names:
+            desk.end(name, "root", text=KILOBYTE * 5)
+        if flushed:
+            assert desk.assembler.flush()
+        else:
+            desk.turn(3)
+        assert desk.shelf.reasons == {name: [] for name in names}
+        assert "spans_lost" not in desk.assembler.counts
+
+
+def test_a_finished_trace_that_is_tied_to_an_open_one_is_written_incomplete(desk_of: Any) -> None:
+    """What is folded together waits together; its page says why it is not whole."""
+    desk = desk_of(max_bytes=70_000)
+    _fill(desk, A, 0, 8)
+    desk.end(A, "root")
+    desk.start(B, "root")
+    desk.end(B, "0", "root", "agent step", **{"atifold.resumes.trace_id": A}, text=KILOBYTE)
+    _fill(desk, C, 0, 12)
+    desk.turn(0)
+    assert desk.shelf.reasons[A] == ["process_bound", "open_spans"]
+
+
 def test_too_many_open_spans_are_not_waited_for(desk_of: Any) -> None:
     """Spans that a program never ends do not fill its memory."""
     desk = desk_of(max_open_spans=10)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atifold.assemble import Assembler
+from atifold.assemble.sizes import TRACE, size_of
 from atifold.spans import Span
 
 A, B, C = "a" * 32, "b" * 32, "c" * 32
@@ -231,3 +232,34 @@ def test_traces_without_an_agent_leave_nothing_behind(desk_of: Any, spans: int) 
     desk.end(A, "late", None)
     desk.turn(3)
     assert set(desk.shelf.pages) == {f"{A}.part2" if spans else A}
+
+
+@pytest.mark.parametrize("written_between", [False, True])
+def test_a_whole_record_takes_the_place_of_a_bare_one(desk_of: Any, *, written_between: bool) -> None:
+    """Whichever came first, also where the bare one is in a document already; of two whole ones the first counts."""
+    desk = desk_of()
+    bare, whole = desk.span(A, "1"), desk.span(A, "1", name="agent whole", text="x" * 5000)
+    desk.assembler.closed(bare)
+    if written_between:
+        desk.turn(61)
+        assert desk.shelf.pages == {A: ["1"]}
+    desk.assembler.closed(whole, whole=True)
+    desk.assembler.closed(bare)
+    desk.assembler.closed(desk.span(A, "1", name="boom"), whole=True)
+    assert desk.assembler.flush()
+    assert desk.shelf.writes == [A] * (1 + written_between)
+    (held,) = desk.assembler._table.traces[A].spans.values()
+    assert held is whole
+    assert desk.assembler._table.held == size_of(whole) + TRACE
+    assert desk.assembler._table.traces[A].size == desk.assembler._table.held
+
+
+def test_a_whole_record_of_a_span_that_is_let_go_changes_nothing(desk_of: Any) -> None:
+    """Its document is written and its part is over."""
+    desk = desk_of(retain_s=1)
+    desk.end(A, "1")
+    desk.turn(61)
+    desk.turn(61)
+    desk.assembler.closed(desk.span(A, "1", name="agent whole"), whole=True)
+    desk.turn(61)
+    assert desk.shelf.writes == [A]

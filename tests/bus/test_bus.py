@@ -296,7 +296,7 @@ def events() -> Iterator[list[Event[Any]]]:
             "payload": {"content": "Grüße \u2028 \x00", "usage": {"input": 1, "new": 2}, "x": 1.5},
             "meta": meta,
         },
-        {"type": "agentfootprint.memory.attached", "payload": {"score": 0.1}, "meta": {}},
+        {"type": "agentfootprint.risk.flagged", "payload": {"score": 0.1}, "meta": {}},
         {"type": "made.up", "payload": [1, None, {"a": []}], "meta": meta, "beside": True},
         {"type": END, "payload": {"content": 5}, "meta": meta},
     ]

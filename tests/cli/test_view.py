@@ -68,6 +68,12 @@ def test_a_step_without_words_shows_what_it_asked_for() -> None:
     assert 'search {"q":"cats"}' in shown(document)
 
 
+def test_a_step_that_only_refers_to_a_subagent_shows_who_ran() -> None:
+    """Its message is empty, for nobody said it."""
+    step = {"step_id": 1, "source": "system", "message": "", "extra": {"atifold": {"member": "legal"}}}
+    assert "Ran legal." in shown({**DOCUMENT, "steps": [step]})
+
+
 def test_long_messages_are_cut_at_sixty_signs() -> None:
     """Sixty signs fit, of sixty-one the last two become an ellipsis."""
     for length, expected in ((60, "x" * 60), (61, "x" * 59 + "…")):

@@ -103,6 +103,16 @@ def test_a_tool_that_did_not_run_says_so(span: MakeSpan, read_one: ReadOne, valu
     assert call.dispatch == wanted
 
 
+@pytest.mark.parametrize(("facts", "wanted"), [({"atifold.delegated": True}, True), ({}, False)])
+def test_an_agent_that_returns_to_its_caller_says_so(
+    span: MakeSpan, read_one: ReadOne, facts: dict[str, bool], wanted: bool
+) -> None:
+    """Without the mark it is not known."""
+    call = read_one(span({"gen_ai.operation.name": "invoke_agent", **facts}))
+    assert isinstance(call, AgentCall)
+    assert call.delegated is wanted
+
+
 def test_our_facts_alone_make_no_call(span: MakeSpan) -> None:
     """They add to a call of the conventions, and are none by themselves."""
     reading = dialects.read([span({"agentfootprint.paused": True})])

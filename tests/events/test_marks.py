@@ -8,20 +8,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from structures import Catalogue, Structure
 
 from atifold.events import EVENTS, Mark, Meta, build, leaves, marks, parse
-from atifold.events.catalogue import CATALOGUE, TYPED_DOMAINS
+from atifold.events.catalogue import UNTYPED
 from atifold.events.marks import EXTENSION_PREFIX, EXTENSIONS, MAX_DEPTH, rules
 from atifold.events.payload import Content, Nested
 
 STRUCTURE, CONTENT = Mark.STRUCTURE, Mark.CONTENT
-TYPED = sorted(f"agentfootprint.{domain}.{event}" for domain in TYPED_DOMAINS for event in CATALOGUE[domain])
+TYPED = sorted(set(EVENTS) - set(UNTYPED))
 
-ALWAYS_CONTENT = {
-    "description", "heading", "label", "value", "title", "note", "what", "why", "short", "text", "keyword",
+WORDS = {
+    "description", "heading", "label", "value", "title", "note", "what", "why", "short", "text", "keyword", "witness",
     "actualSummary", "error", "got", "hint", "conflictKeys",
 }  # fmt: skip
-"""Last names of a path that are content although the catalogue calls the field around them structure."""
+"""Names for words of people, models and tools: content although the catalogue calls the field around them structure."""
+
+WHOLE = {
+    "agentfootprint.tools.mcp_client": STRUCTURE,
+    "agentfootprint.tools.request_attempts": STRUCTURE,
+    "agentfootprint.findings.negative_claim": STRUCTURE,
+    "agentfootprint.agent.thinking_omitted": STRUCTURE,
+}
+"""Events of one mark."""
+
+DECIDED = {
+    ("agentfootprint.agent.route_decided", "rationale"): CONTENT,  # open: the fixed sentences are not the only ones
+    ("agentfootprint.pause.request", "reason"): CONTENT,  # the same
+    ("agentfootprint.agent.evidence_checked", "computed[].from"): CONTENT,  # numbers of results
+    ("agentfootprint.pause.request", "questionPayload.toolCallId"): STRUCTURE,  # what joins the legs
+}
+"""Leaves that the policy names one by one."""
 
 
 def _marks_of(name: str, payload: Any) -> dict[str, Mark]:
@@ -51,33 +68,47 @@ def test_a_field_without_a_mark_is_a_mistake_that_shows() -> None:
 
 
 @pytest.mark.parametrize("name", TYPED)
-def test_the_catalogues_own_split_is_kept(facts: Any, name: str) -> None:
-    """What upstream calls content is content here, unless it is an enumeration, a number or a boolean."""
-    event, found = facts.events[name], marks(name)
-    for field in event.get("content_fields") or []:
-        kind = facts.fields(event)[field]["type"]
-        if field in {"cache", "result"}:  # closed enumerations that upstream's list leaves out
-            continue
-        texts = [mark for path, mark in found.items() if path.split(".")[0].split("[")[0] == field]
-        assert CONTENT in texts or field == "questionPayload", (field, kind)
-    for field in event.get("structure_fields") or []:
-        assert any(path.split(".")[0].split("[")[0] == field and mark is STRUCTURE for path, mark in found.items()), (
-            field
-        )
+def test_every_leaf_has_the_mark_that_follows_from_the_policy(facts: Catalogue, name: str) -> None:
+    """By upstream's list of fields, but words are content in any of them, and figures structure.
+
+    Figures are numbers, booleans and closed enumerations; a described result is content whole.
+    """
+    listed = {
+        *(facts.events[name].get("structure_fields") or ()),
+        "toolName",
+        "toolCallId",
+        "iteration",
+        "terminatedBy",
+    }
+    found = marks(name)
+    assert found == {path: _policy(facts, name, listed, path) for path in found}
 
 
-@pytest.mark.parametrize("name", TYPED)
-def test_words_for_people_are_content_wherever_they_stand(name: str) -> None:
-    """Inside structure too; a number or a boolean of such a name is a figure."""
-    for path, mark in marks(name).items():
-        last = path.rpartition(".")[2].replace("[]", "")
-        figure = path in {"value", "error"} and name in {
-            "agentfootprint.eval.score",
-            "agentfootprint.eval.threshold_crossed",
-            "agentfootprint.stream.tool_end",
-        }
-        if last in ALWAYS_CONTENT and not figure:
-            assert mark is CONTENT, path
+def _policy(facts: Catalogue, name: str, listed: set[str], path: str) -> Mark:
+    names = path.replace("[]", "").split(".")
+    if (name, path) in DECIDED or name in WHOLE:
+        return DECIDED.get((name, path)) or WHOLE[name]
+    if names[0] == "semantics":
+        return CONTENT
+    if _is_figure(_leaf(facts.structure(name), path)):
+        return STRUCTURE
+    return STRUCTURE if names[0] in listed and not WORDS & set(names) else CONTENT
+
+
+def _leaf(structure: Structure, path: str) -> Structure:
+    """Return the structure at a path of `marks`."""
+    for name in path.split("."):
+        key = name.replace("[]", "")
+        below = structure.values if key == "*" else (structure.fields or {})[key][1]
+        for _ in range(name.count("[]")):
+            below = below.items if below is not None else None
+        assert below is not None, path
+        structure = below
+    return structure
+
+
+def _is_figure(leaf: Structure) -> bool:
+    return leaf.kinds <= {"number", "boolean"} and (leaf.items, leaf.values, leaf.fields) == (None, None, None)
 
 
 @pytest.mark.parametrize(
@@ -115,6 +146,44 @@ def test_words_for_people_are_content_wherever_they_stand(name: str) -> None:
         ("error.fatal", "error", CONTENT),
         ("integrity.external_ground_used", "value", CONTENT),
         ("checkin.decision", "by", CONTENT),
+        ("memory.retrieved", "candidates[].heading", CONTENT),
+        ("memory.retrieved", "candidates[].docUri", STRUCTURE),
+        ("memory.retrieved", "namespace", CONTENT),
+        ("memory.written", "actor", CONTENT),
+        ("tools.absent", "checked[].what", CONTENT),
+        ("tools.absent", "checked[].kind", STRUCTURE),
+        ("tools.absent", "composition.gaps[].bears", CONTENT),
+        ("tools.absent", "composition.gaps[].bears.filter", CONTENT),
+        ("tools.absent", "composition.gaps[].kind", STRUCTURE),
+        ("tools.code_run", "exitCode", STRUCTURE),
+        ("tools.code_run", "terminatedBy", STRUCTURE),
+        ("tools.session_closed", "label", CONTENT),
+        ("tools.effect", "refusalReason", CONTENT),
+        ("tools.semantics_declared", "semantics.series[].value", CONTENT),
+        ("tools.semantics_declared", "semantics.grain.is_counter", CONTENT),
+        ("tools.request_attempts", "attempts[].error.message", STRUCTURE),
+        ("tools.mcp_client", "clientId", STRUCTURE),
+        ("findings.negative_claim", "notes[]", STRUCTURE),
+        ("findings.standing", "conflictKeys[]", CONTENT),
+        ("skill.deactivated", "reason", CONTENT),
+        ("skill.activated", "reason", STRUCTURE),
+        ("skill.turn_routed", "witness.text", CONTENT),
+        ("skill.turn_routed", "scores[].score", STRUCTURE),
+        ("skill.graph_declared", "edges[].guard.conditions[].value", CONTENT),
+        ("skill.graph_declared", "edges[].from", STRUCTURE),
+        ("skill.step_skipped", "step.note", CONTENT),
+        ("skill.step_skipped", "step.tool", STRUCTURE),
+        ("validation.args_invalid", "issues[].got", CONTENT),
+        ("validation.args_invalid", "issues[].path", STRUCTURE),
+        ("credential.failed", "reason", CONTENT),
+        ("credential.failed", "toolCallId", STRUCTURE),
+        ("artifacts.minted", "label", CONTENT),
+        ("artifacts.presented", "snapshot.label", CONTENT),
+        ("artifacts.presented", "as", STRUCTURE),
+        ("artifacts.refused", "ref", CONTENT),
+        ("map.engaged", "witness", CONTENT),
+        ("middleware.decision", "why", CONTENT),
+        ("resilience.output_canned_used", "rawOutputPreview", CONTENT),
     ],
 )
 def test_a_leaf_has_the_mark_that_the_policy_gives_it(name: str, path: str, mark: Mark) -> None:
@@ -124,7 +193,7 @@ def test_a_leaf_has_the_mark_that_the_policy_gives_it(name: str, path: str, mark
 
 def test_an_event_without_a_model_has_no_listed_leaves() -> None:
     """All of it is content."""
-    name = next(name for name in EVENTS if name.split(".")[1] not in TYPED_DOMAINS)
+    (name,) = UNTYPED
     assert marks(name) == {}
     assert marks("agentfootprint.no.such") == {}
     event = build(name, {"toolName": "t", "n": {"deep": [1]}}, Meta())

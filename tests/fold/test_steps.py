@@ -72,6 +72,36 @@ def test_ids_that_come_back_in_a_later_step_are_matched_inside_their_step(trace:
     assert [trace.results(step) for step in steps] == [{"c1": "r0"}, {"c1": "r1"}, {"c1": "r2"}]
 
 
+def test_an_id_that_comes_back_after_a_pause_has_its_own_result(trace: Any) -> None:
+    """The end of a call that waited comes in a later leg: it is no span of the next call of that id."""
+    agent = trace.agent("a", 0, 10, paused=True)
+    leg = trace.agent("a", 100, 110, trace="b" * 32, resumes=agent.key, paused=True)
+    last = trace.agent("a", 200, 220, trace="c" * 32, resumes=leg.key)
+    history, asked = [trace.user("go")], trace.said("", trace.ask("a1", "ask_boss", q="x"))
+    trace.model(1, 2, list(history), asked, parent=agent)
+    trace.tool("ask_boss", 3, 4, id="a1", arguments={"q": "x"}, parent=agent, paused=True)
+    trace.tool("ask_boss", 100, 101, id="a1", result="y1", parent=leg, trace="b" * 32)
+    history += [asked, trace.gave("a1", "y1")]
+    trace.model(102, 103, list(history), asked, parent=leg, trace="b" * 32)
+    trace.tool("ask_boss", 104, 105, id="a1", arguments={"q": "x"}, parent=leg, trace="b" * 32, paused=True)
+    trace.tool("ask_boss", 200, 201, id="a1", result="y2", parent=last, trace="c" * 32)
+    trace.model(202, 203, [*history, asked, trace.gave("a1", "y2")], trace.said("fin"), parent=last, trace="c" * 32)
+    assert [trace.results(step) for step in trace.one()["steps"]] == [{}, {"a1": "y1"}, {"a1": "y2"}, {}]
+
+
+@pytest.mark.parametrize("call_id", ["x", None], ids=["the same id", "no id"])
+def test_calls_of_one_step_with_one_id_are_told_apart_by_their_arguments(trace: Any, call_id: str | None) -> None:
+    """Whichever ran first: each has its own arguments and result, and there is no call beside them."""
+    agent = trace.agent("a", 0, 99)
+    asked = trace.said("", trace.ask(call_id, "look", c=1), trace.ask(call_id, "look", c=2))
+    trace.model(1, 2, [trace.user("q")], asked, parent=agent)
+    for at, c in ((3, 2), (5, 1)):
+        trace.tool("look", at, at + 1, id=call_id, arguments={"c": c}, result=f"r{c}", parent=agent)
+    step = trace.one()["steps"][1]
+    assert [call["arguments"] for call in step["tool_calls"]] == [{"c": 1}, {"c": 2}]
+    assert list(trace.results(step).values()) == ["r1", "r2"]
+
+
 def test_two_parallel_calls_of_one_tool_are_not_swapped_when_no_span_has_an_id(trace: Any) -> None:
     """The spans come in the other order; arguments, or a lone argument's value, tell them apart."""
     asked = trace.said("", trace.ask("a", "weather", city="Paris"), trace.ask("b", "weather", city="Berlin"))

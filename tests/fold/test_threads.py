@@ -101,11 +101,78 @@ def test_a_nested_agent_that_returns_is_referred_to_from_a_system_step(trace: An
     assert trace.outline(document) == [
         ("user", "do"),
         ("agent", "Wait."),
-        ("system", "Ran worker."),
+        ("system", ""),
         ("user", "go on"),
         ("agent", "Done."),
     ]
     assert subagents(document) == ["worker"]
+
+
+def nested(trace: Any, *, asked: Any = None, sent: Any = None, **more: Any) -> dict[str, Any]:
+    """Return the document of an agent in which another one ran, and nothing after it."""
+    boss = trace.agent("boss", 0, 100)
+    trace.model(1, 2, [trace.user("do")], asked or trace.said("Plan."), parent=boss)
+    inner = trace.agent("worker", 10, 50, parent=boss, **more)
+    trace.model(11, 12, sent or [trace.user("other")], trace.said("x"), parent=inner)
+    return trace.one()  # type: ignore[no-any-return]
+
+
+def test_a_nested_agent_is_a_subagent_though_nothing_comes_after_it(trace: Any) -> None:
+    """No sign of a transfer, and a history of its own."""
+    assert subagents(nested(trace)) == ["worker"]
+
+
+def test_a_nested_agent_that_goes_on_with_the_history_has_taken_over(trace: Any) -> None:
+    """Its request holds what the outer agent said."""
+    document = nested(trace, sent=[trace.user("do"), trace.said("Plan."), trace.user("go on")])
+    assert subagents(document) == []
+    assert [text for _, text in trace.outline(document)] == ["do", "Plan.", "go on", "x"]
+
+
+def test_an_agent_that_returns_by_its_own_word_is_a_subagent_whatever_it_was_sent(trace: Any) -> None:
+    """Neither a tool's name nor the history speaks against the mark."""
+    asked = trace.said("Plan.", trace.ask("t", "transfer_to_worker"))
+    document = nested(trace, asked=asked, sent=[trace.user("do"), asked, trace.user("go on")], delegated=True)
+    assert subagents(document) == ["worker"]
+
+
+def test_a_history_that_was_lent_to_a_nested_agent_does_not_make_it_the_outer_one(trace: Any) -> None:
+    """The outer agent went on after it."""
+    boss = trace.agent("boss", 0, 100)
+    history = [trace.user("do"), trace.said("Plan.")]
+    trace.model(1, 2, history[:1], history[1], parent=boss)
+    inner = trace.agent("critic", 10, 50, parent=boss)
+    trace.model(11, 12, [*history, trace.user("What is wrong?")], trace.said("Nothing."), parent=inner)
+    trace.model(60, 70, [*history, trace.user("Nothing. Go on")], trace.said("Done."), parent=boss)
+    document = trace.one()
+    assert subagents(document) == ["critic"]
+    assert [text for _, text in trace.outline(document)] == ["do", "Plan.", "", "Nothing. Go on", "Done."]
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_agent_that_only_delegates_is_no_wrapper(trace: Any, count: int) -> None:
+    """Its prompt, its subagents in their order, its answer."""
+    boss = trace.agent("boss", 0, 100, input=(trace.user("q"),), output=(trace.said("answer"),))
+    for number in range(count):
+        at = 10 + 10 * number
+        inner = trace.agent(f"worker{number}", at, at + 5, parent=boss, delegated=True)
+        trace.model(at + 1, at + 2, [trace.user("go")], trace.said("x"), parent=inner)
+    document = trace.one()
+    assert document["agent"]["name"] == "boss"
+    assert trace.outline(document) == [("user", "q"), *[("system", "")] * count, ("agent", "answer")]
+    assert subagents(document) == ["worker0", "worker1"][:count]
+
+
+def test_a_subagent_whose_caller_is_in_another_trace_does_not_carry_on_the_session(trace: Any) -> None:
+    """Grouped by conversation it stays a document of its own."""
+    agent = trace.agent("boss", 0, 10, conversation="s")
+    trace.model(1, 2, [trace.user("a")], trace.said("A"), parent=agent)
+    inner = trace.agent("worker", 20, 30, conversation="s", trace=OTHER, delegated=True)
+    trace.model(21, 22, [trace.user("b")], trace.said("B"), parent=inner, trace=OTHER)
+    after = trace.agent("boss", 40, 50, conversation="s", trace="c" * 32)
+    trace.model(41, 42, [trace.user("c")], trace.said("C"), parent=after, trace="c" * 32)
+    documents = [d.trajectory for d in trace.fold(group="conversation").documents]
+    assert [[text for _, text in trace.outline(d)] for d in documents] == [["a", "A", "c", "C"], ["b", "B"]]
 
 
 def test_a_hand_off_to_a_nested_agent_goes_on_in_the_same_trajectory(trace: Any) -> None:
@@ -169,7 +236,8 @@ def test_a_workflow_of_several_members_is_a_document_with_each_as_subagent(trace
         agent = trace.agent(name, at, 50, parent=flow)
         trace.model(at + 1, at + 2, [trace.user("both")], trace.said(name), parent=agent, usage=Usage(5, 1))
     document = trace.one()
-    assert trace.outline(document) == [("user", "both"), ("system", "Ran alpha."), ("system", "Ran beta.")]
+    assert trace.outline(document) == [("user", "both"), ("system", ""), ("system", "")]
+    assert [step["extra"]["atifold"] for step in document["steps"][1:]] == [{"member": "alpha"}, {"member": "beta"}]
     assert subagents(document) == ["alpha", "beta"]
     assert document["agent"]["name"] == "Duo"
     assert document["final_metrics"] == {"total_steps": 3}
@@ -183,6 +251,41 @@ def test_members_that_carry_on_one_history_share_a_document(trace: Any) -> None:
     history = [*history, trace.said("1"), trace.user("two")]
     trace.model(12, 13, history, trace.said("2"), parent=trace.agent("a", 11, 20, parent=flow))
     assert [text for _, text in trace.outline(trace.one())] == ["one", "1", "two", "2"]
+
+
+@pytest.mark.parametrize("content", [True, False], ids=["the same prompt", "no content"])
+def test_bare_calls_of_a_workflow_that_name_different_members_are_different_members(trace: Any, content: bool) -> None:
+    """One after the other, with the same prompt and instructions or with nothing captured."""
+    flow = trace.agent("Duo", 0, 100, workflow=True)
+    for at, name in ((1, "legal"), (20, "ethics")):
+        sent, got = ([trace.user("ok?")], trace.said(f"{name} ok")) if content else (None, None)
+        trace.model(at, at + 9, sent, got, parent=flow, agent_name=name)
+    document = trace.one()
+    assert subagents(document) == ["legal", "ethics"]
+    assert document["agent"]["name"] == "Duo"
+
+
+def test_answers_that_members_have_in_common_do_not_join_them(trace: Any) -> None:
+    """Each goes on with its own history, though both said the same."""
+    flow = trace.agent("Duo", 0, 100, workflow=True)
+    for at in (1, 20):
+        for name in ("legal", "ethics"):
+            sent = [trace.user(f"{name}?")]
+            sent += [trace.said("ok"), trace.user("sure?")] if at == 20 else []
+            trace.model(at, at + 9, sent, trace.said("ok"), parent=flow, agent_name=name)
+    subs = trace.one()["subagent_trajectories"]
+    assert [[text for _, text in trace.outline(sub)] for sub in subs] == [
+        ["legal?", "ok", "sure?", "ok"],
+        ["ethics?", "ok", "sure?", "ok"],
+    ]
+
+
+def test_outside_a_workflow_a_history_goes_on_whatever_its_calls_are_named(trace: Any) -> None:
+    """Bare calls that name their agents hand over to each other."""
+    first = [trace.user("help"), trace.said("Wait.")]
+    trace.model(1, 9, first[:1], first[1], agent_name="triage")
+    trace.model(20, 29, [*first, trace.user("go on")], trace.said("Done."), agent_name="desk")
+    assert [text for _, text in trace.outline(trace.one())] == ["help", "Wait.", "go on", "Done."]
 
 
 def test_nested_workflows_are_documents_inside_documents(trace: Any) -> None:

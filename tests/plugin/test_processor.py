@@ -161,9 +161,9 @@ def test_a_folder_that_cannot_be_written_costs_the_program_nothing(
     provider_of: Make, turn: Turn, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """One line with the path and the reason, and at the shutdown what is lost is counted."""
-    (tmp_path / "out").write_text("a file")
     provider, exporter = provider_of(), InMemorySpanExporter()
     processor = AtifSpanProcessor(tmp_path / "out")
+    (tmp_path / "out").write_text("a file")  # else it is said when the processor is made
     provider.add_span_processor(processor)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     with caplog.at_level(logging.WARNING, "atifold"):

@@ -98,3 +98,14 @@ def test_a_span_without_a_context_is_refused() -> None:
     """There is nothing to know it by."""
     with pytest.raises(ValueError, match="without a context"):
         span_of(ReadableSpan("s", resource=Resource({})))
+
+
+def test_names_are_texts(provider_of: Make) -> None:
+    """The SDK takes any object for the name of a span or an event; the dialects look at texts."""
+    provider = provider_of()
+    finished = _finished(provider)
+    name: Any = 7
+    with provider.get_tracer("scope").start_as_current_span(name) as span:
+        span.add_event(name)
+    taken = span_of(finished()[0])
+    assert (taken.name, taken.events[0].name) == ("7", "7")

@@ -77,6 +77,23 @@ def test_standard_input_is_a_file_named_dash() -> None:
         assert names(Recording("-", stdin=io.BytesIO(data))) == WANTED
 
 
+@pytest.mark.parametrize(
+    "data",
+    [LINES.encode() + b"\n{oops", b"{oops", b"", gzip.compress(LINES.encode())[:60], b"[7]"],
+    ids=["a bad line", "no JSON", "empty", "cut gzip", "no event"],
+)
+def test_complaints_about_standard_input_call_it_by_its_name(data: bytes) -> None:
+    """`<stdin>`, as for every other input; a dash would be a file of that name."""
+    recording = Recording("-", stdin=io.BytesIO(data))
+    try:
+        list(recording)
+    except InputError as error:
+        complaints = [error]
+    else:
+        complaints = recording.complaints
+    assert [complaint.where.partition(":")[0] for complaint in complaints] == ["<stdin>"]
+
+
 BAD = {
     "no JSON": ("{broken", "found no JSON"),
     "half a line": ('{"type": "agentfootprint.agent.tu', "found no JSON"),
@@ -191,7 +208,7 @@ def test_what_is_unknown_is_kept_and_counted(tmp_path: Path) -> None:
         {"type": "made.up", "payload": {}, "meta": {}},
         {"type": "agentfootprint.stream.llm_end", "payload": {"content": 5}, "meta": {}},
         {"type": "agentfootprint.stream.llm_end", "payload": {"content": "x", "new": 1}, "meta": {}, "beside": 2},
-        {"type": "agentfootprint.memory.attached", "payload": {}, "meta": {}},
+        {"type": "agentfootprint.risk.flagged", "payload": {}, "meta": {}},
         {"type": "agentfootprint.agent.turn_start"},
     ]
     recording = Recording(write_lines(tmp_path / "r.jsonl", odd))

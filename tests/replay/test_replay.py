@@ -219,6 +219,19 @@ def test_the_spans_of_one_long_run_take_time_by_their_number() -> None:
 
 
 @pytest.mark.slow
+def test_the_fold_of_one_long_run_takes_time_by_its_number_of_steps(tmp_path: Path) -> None:
+    """Its requests show nothing of their history: four times the iterations cost about four times as much."""
+    spent = []
+    for turns in (800, 3200):
+        reading = dialects.read(replay([write_lines(tmp_path / f"{turns}.jsonl", long_run(turns))]).spans)
+        start = time.perf_counter()
+        (document,) = fold.fold(reading).documents
+        spent.append(time.perf_counter() - start)
+        assert len(document.trajectory["steps"]) == turns + 1
+    assert spent[1] < 8 * spent[0]
+
+
+@pytest.mark.slow
 def test_a_long_run_of_ten_thousand_events_is_replayed_in_seconds(tmp_path: Path) -> None:
     """The producer keeps no more of a run."""
     path = write_lines(tmp_path / "r.jsonl", long_run(2000))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import os
 import threading
@@ -30,7 +31,8 @@ class Assembler:
     A trace is whole when its local root and all spans that were started have ended; it is then given
     `grace_s` for late spans. Spans that come later still reopen it, and its document is written again.
     A trace nothing came of for `idle_s` is written as it stands. Where one of the `Bounds` is passed,
-    documents say that they are incomplete and `counts` how often.
+    finished traces are written before their grace is over, and only then open ones: their documents
+    say that they are incomplete, and `counts` how often.
 
     Every call may come from any thread, none raises, and only `flush` and `shutdown` wait: the others
     append to an inbox, which the worker empties a moment later.
@@ -44,16 +46,18 @@ class Assembler:
         *,
         by_conversation: bool = False,
         read: Read | None = None,
+        prepare: Callable[[], object] | None = None,
         clock: Callable[[], float] = time.monotonic,
         worker: bool = True,
     ) -> None:
         """Take how spans become documents, where these go, and how much is held for how long.
 
         `read` understands what is `put`; it runs under the lock, so it is quick and waits for nothing.
-        `clock` gives seconds and only goes on. Without a `worker` no thread is started: its owner
-        calls `turn`.
+        `prepare` is called by the worker once there is something to fold some day. `clock` gives seconds
+        and only goes on. Without a `worker` no thread is started: its owner calls `turn`.
         """
         self._read = read if read is not None else _nothing
+        self._prepare = prepare
         self._fold = fold
         self._sink = sink
         self._bounds = bounds
@@ -88,9 +92,13 @@ class Assembler:
         """Hear that a span was started: its trace is not whole before it has ended."""
         self.put(Started(trace_id, span_id, parent_span_id is None or remote_parent))
 
-    def closed(self, span: Span, *, remote_parent: bool = False) -> None:
-        """Take a finished span; the first record of a span counts, others change nothing."""
-        self.put(Ended(span, remote_parent))
+    def closed(self, span: Span, *, remote_parent: bool = False, whole: bool = False) -> None:
+        """Take a finished span; the first record of it counts, but a `whole` one over one that is not."""
+        self.put(Ended(span, remote_parent, whole))
+
+    def note(self, kind: str, words: str, n: int) -> None:
+        """Count what a fold did not read, and say it once a kind."""
+        self._counts.add(kind, "%s", words, n=n, level=logging.INFO)
 
     def put(self, thing: Any) -> None:
         """Take what `read` turns into a start or an end when there is time.
@@ -148,25 +156,48 @@ class Assembler:
         self._counts.add("after_shutdown", "spans that end after the shutdown are left out", n=left_out)
         self._counts.say()
 
-    def _put_away(self) -> None:
-        """Bring what was told into the table, in the order in which it was told."""
+    def _put_away(self, most: int | None = None) -> int:
+        """Bring what was told into the table, in the order in which it was told; return how much that was.
+
+        With `most` it stops there, and as soon as that makes a job urgent.
+        """
+        done = 0
         with self._lock:
             if self._putting_away:
-                return  # further up in this very thread
+                return 0  # further up in this very thread
             self._putting_away = True
             now = self._clock()
-            while self._inbox:
+            while self._inbox and (most is None or (done < most and not self._table.jobs)):
                 told = self._told(self._inbox.popleft())
+                done += 1
                 try:
                     self._tell(told, now)
                 except Exception as error:  # noqa: BLE001 - as above
                     self._stumble(error)
             self._putting_away = False
+        return done
+
+    def _catch_up(self, give_up_at: float = math.inf) -> bool:
+        """Put away what was told until now, and do what is urgent on the way, so that it does not pile up.
+
+        Returns False where the time (of `time.monotonic`) is over before.
+        """
+        left = len(self._inbox)
+        while (job := self._urgent_job()) is not None or left > 0:
+            if job is not None:
+                self._do(job)
+            elif (done := self._put_away(left)) > 0:
+                left -= done
+            else:
+                break
+            if time.monotonic() >= give_up_at:
+                return False
+        return True
 
     def _tell(self, told: Told | None, now: float) -> None:
         if isinstance(told, Ended):
-            span, remote_parent = told
-            self._table.closed(span, size_of(span), now, root=remote_parent or span.parent_id is None)
+            span, remote_parent, whole = told
+            self._table.closed(span, size_of(span), now, root=remote_parent or span.parent_id is None, whole=whole)
         elif told is not None:
             self._table.opened(told.trace_id, told.span_id, now, root=told.root)
 
@@ -180,8 +211,9 @@ class Assembler:
         """Return what happened so far, by kind; a kind that did not happen is not there.
 
         Documents: `documents_written`, `documents_replaced` (they became part of another one),
-        `documents_lost`. Bounds: `trace_bound`, `process_bound`, `late_parts`, `open_spans_forgotten`,
-        `spans_lost`, `after_shutdown`. Errors: `fold_errors`, `sink_errors`, `internal_errors`.
+        `documents_lost`. Bounds: `trace_bound`, `process_bound`, `grace_cut_short`, `late_parts`,
+        `open_spans_forgotten`, `spans_lost`, `after_shutdown`. Not read: `no_dialect` (traces, each time they
+        are folded), `content_unread` (model calls). Errors: `fold_errors`, `sink_errors`, `internal_errors`.
         """
         return self._counts.as_dict()
 
@@ -195,7 +227,8 @@ class Assembler:
         if not self._working.acquire(timeout=max(timeout_s, 0)):
             return False
         try:
-            self._put_away()
+            if not self._catch_up(give_up_at):
+                return False
             while (job := self._next_job(flush=True, everything=everything)) is not None:
                 self._do(job)
                 if time.monotonic() >= give_up_at:
@@ -277,13 +310,25 @@ class Assembler:
 
     def _work_off(self) -> None:
         try:
-            self._put_away()
+            self._catch_up()
+            self._get_ready()
             while not self._shut and (job := self._next_job()) is not None:
                 self._do(job)
             self._outbox.retry()
         except Exception as error:  # noqa: BLE001 - a worker that dies writes nothing any more
             self._stumble(error)
         self._counts.say()
+
+    def _urgent_job(self) -> Job | None:
+        with self._lock:
+            return self._table.jobs.popleft() if self._table.jobs else None
+
+    def _get_ready(self) -> None:
+        """Do what the first fold takes while the first trace waits, so that what comes meanwhile is not held up."""
+        prepare = self._prepare
+        if prepare is not None and self._table.held:
+            self._prepare = None
+            prepare()
 
     def _next_job(self, *, flush: bool = False, everything: bool = False) -> Job | None:
         with self._lock:

@@ -20,9 +20,11 @@ class Counts:
         self._lock = threading.RLock()
         self._counts: dict[str, int] = {}
         self._said: set[tuple[str, str]] = set()
-        self._unsaid: list[str] = []
+        self._unsaid: list[tuple[int, str]] = []
 
-    def add(self, kind: str, words: str = "", *values: object, n: int = 1, sort: str = "") -> None:
+    def add(
+        self, kind: str, words: str = "", *values: object, n: int = 1, sort: str = "", level: int = logging.WARNING
+    ) -> None:
         """Count `n` of a kind; `words` and `values` are its log line (`%s` style), never content.
 
         A kind that comes in several sorts has each of them said once.
@@ -32,15 +34,15 @@ class Counts:
         with self._lock:
             if words and (kind, sort) not in self._said:
                 self._said.add((kind, sort))
-                self._unsaid.append(f"{words % values} (said once, counted as {kind})")
+                self._unsaid.append((level, f"{words % values} (said once, counted as {kind})"))
             self._counts[kind] = self._counts.get(kind, 0) + n
 
     def say(self) -> None:
         """Log what was noted since."""
         with self._lock:
             unsaid, self._unsaid = self._unsaid, []
-        for line in unsaid:
-            _log.warning("%s", line)
+        for level, line in unsaid:
+            _log.log(level, "%s", line)
 
     def as_dict(self) -> dict[str, int]:
         """Return the figures so far, a copy."""

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from atifold.calls import ModelCall, Reading
 from atifold.filename import file_stem
 from atifold.spans import Span
 
 if TYPE_CHECKING:
     from atifold.fold import Document
 
+Note = Callable[[str, str, int], None]
+"""Takes a kind of what was left out, words for it, and how often it happened."""
+
 
 class Folding:
     """Fold spans of tied traces: dialects, then fold, then the marks of the assembler."""
 
-    def __init__(self, group: Literal["trace", "conversation"] = "trace") -> None:
-        """Take what one document covers."""
+    def __init__(self, group: Literal["trace", "conversation"] = "trace", *, note: Note | None = None) -> None:
+        """Take what one document covers, and who hears of spans that are not read."""
         self.group: Literal["trace", "conversation"] = group
+        self._note = note
+
+    def prepare(self) -> None:
+        """Load the readers, so that the first fold need not."""
+        from atifold import dialects, fold  # noqa: F401, PLC0415 - see __call__
 
     def __call__(self, spans: Sequence[Span], *, incomplete: Sequence[str] = (), part: int = 1) -> Sequence[Document]:
         """Return the documents of the spans, none where no agent's work is among them.
@@ -29,8 +38,20 @@ class Folding:
         # on first use: a program that never ends an agent's span need not load the readers
         from atifold import dialects, fold  # noqa: PLC0415
 
-        folded = fold.fold(dialects.read(spans), group=self.group)
+        reading = dialects.read(spans)
+        self._say_unread(spans, reading)
+        folded = fold.fold(reading, group=self.group)
         return [marked(document, incomplete, part) for document in folded.documents]
+
+    def _say_unread(self, spans: Sequence[Span], reading: Reading) -> None:
+        if self._note is None:
+            return
+        if spans and not reading.calls:
+            self._note("no_dialect", f"trace {spans[0].trace_id} holds no call in a dialect that is read", 1)
+        unread = [call for call in reading.calls if isinstance(call, ModelCall) and call.content_unread]
+        if unread:
+            trace_id, _ = unread[0].key
+            self._note("content_unread", f"trace {trace_id} holds content under names that are not read", len(unread))
 
 
 def marked(document: Document, incomplete: Sequence[str], part: int) -> Document:

@@ -24,10 +24,14 @@ class Started(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """A span has ended, and this is its record; its parent may be in another process."""
+    """A span has ended, and this is its record; its parent may be in another process.
+
+    A `whole` record, of the side door, takes the place of one that is not.
+    """
 
     span: Span
     remote_parent: bool
+    whole: bool = False
 
 
 Told = Union[Started, Ended]

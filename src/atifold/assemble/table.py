@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict, deque
+from collections.abc import Sequence
 
 from atifold.assemble.bounds import Bounds
 from atifold.assemble.counts import Counts
 from atifold.assemble.remembered import Remembered
-from atifold.assemble.sizes import TRACE
+from atifold.assemble.sizes import TRACE, size_of
 from atifold.assemble.ties import conversation, resumed_trace
 from atifold.assemble.trace import PROCESS_BOUND, SETTLED, TRACE_BOUND, Group, Job, Queue, Trace
 from atifold.spans import Span
@@ -61,12 +62,14 @@ class TraceTable:
             oldest = self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.BARE)
             self._forget_open_spans(oldest or trace, now)
 
-    def closed(self, span: Span, size: int, now: float, *, root: bool) -> None:
-        """Keep a finished span once."""
+    def closed(self, span: Span, size: int, now: float, *, root: bool, whole: bool = False) -> None:
+        """Keep a finished span once; a `whole` record takes the place of a held one that is not."""
         span_id = span.span_id
-        if self.knows(span.trace_id, span_id):
+        if self.knows(span.trace_id, span_id) and not (whole and self._holds_bare(span.trace_id, span_id)):
             return
         trace = self.traces.get(span.trace_id) or self._new(span.trace_id, now)
+        if whole:
+            trace.whole.add(span_id)
         if span_id in trace.open:
             trace.open.discard(span_id)
             self.open_spans -= 1
@@ -83,6 +86,10 @@ class TraceTable:
         """Return whether the span's record is held, or was."""
         trace = self.traces.get(trace_id)
         return (trace is not None and span_id in trace.spans) or self.past.knows(trace_id, span_id)
+
+    def _holds_bare(self, trace_id: str, span_id: str) -> bool:
+        trace = self.traces.get(trace_id)
+        return trace is not None and span_id in trace.spans and span_id not in trace.whole
 
     # ---- what the worker takes -------------------------------------------------------------------
 
@@ -150,7 +157,10 @@ class TraceTable:
         return trace
 
     def _keep(self, trace: Trace, span: Span, size: int) -> None:
-        if not trace.spans:
+        before = trace.spans.get(span.span_id)
+        if before is not None:
+            size -= size_of(before)
+        elif not trace.spans:
             size += TRACE
         trace.spans[span.span_id] = span
         trace.changed = trace.group.changed = True
@@ -236,29 +246,32 @@ class TraceTable:
         most = min(bounds.max_trace_bytes, bounds.trace_bytes)
         if trace.group.size > most:
             self._counts.add("trace_bound", "trace %s passed %d bytes and is written in parts", trace.id, most)
-            self._turn_page(trace.group, TRACE_BOUND, now)
+            self._turn_page(trace.group, [TRACE_BOUND], now)
         while self.held > bounds.trace_bytes and (oldest := self._oldest()) is not None:
             self._evict(oldest, now)
         while self.waiting > bounds.waiting_bytes and len(self.jobs) > 1:
             self._drop_job()
 
     def _oldest(self) -> Trace | None:
-        """Return the oldest trace that holds spans: of the written ones, else of the open ones, else of those due."""
+        """Return the oldest trace that holds spans: of those written, else of those finished, else of those open."""
         written = self._first(Queue.WRITTEN) or self._first(Queue.PAUSED)
-        return written or self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.ROOTLESS) or self._first(Queue.DUE)
+        return written or self._first(Queue.DUE) or self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.ROOTLESS)
 
     def _evict(self, trace: Trace, now: float) -> None:
         """Let go of a trace, and have it written before where it is not."""
         if trace.queue in SETTLED:
             self._release(trace.group)
-            return
-        words = "more than %d bytes are held: trace %s is written incomplete"
-        self._counts.add("process_bound", words, self._bounds.trace_bytes, trace.id)
-        self._turn_page(trace.group, PROCESS_BOUND, now)
+        elif all(member.queue is Queue.DUE or member.queue in SETTLED for member in trace.group.members.values()):
+            self._counts.add("grace_cut_short")
+            self._turn_page(trace.group, [], now)
+        else:
+            words = "more than %d bytes are held: trace %s is written incomplete"
+            self._counts.add("process_bound", words, self._bounds.trace_bytes, trace.id)
+            self._turn_page(trace.group, [PROCESS_BOUND], now)
 
-    def _turn_page(self, group: Group, reason: str, now: float) -> None:
-        """Have the group's spans written as they stand; what comes later is the next part."""
-        job = Job.of(group, [reason], kept=False)
+    def _turn_page(self, group: Group, reasons: Sequence[str], now: float) -> None:
+        """Have the group's spans written as they stand, incomplete for `reasons`; what comes later is the next part."""
+        job = Job.of(group, reasons, kept=False)
         self.jobs.append(job)
         self.held -= job.size
         self.waiting += job.size
@@ -266,7 +279,7 @@ class TraceTable:
         group.size, group.changed = 0, False
         for member in job.traces:
             self.past.put(member.id, member.spans)
-            member.spans, member.size, member.changed = {}, 0, False
+            member.spans, member.whole, member.size, member.changed = {}, set(), 0, False
             self._claim(member, frozenset())
         self._release(group)
         for member in group.members.values():

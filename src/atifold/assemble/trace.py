@@ -59,13 +59,15 @@ class Group:
 class Trace:
     """One trace: the spans held of it, which are open, and where it waits.
 
-    `roots` are the ids of started local roots. `awaited` says that its document waits for a leg that
-    resumes it, `lasting` that a conversation may go on.
+    `whole` are the ids of held spans whose record is whole, `roots` those of started local roots.
+    `awaited` says that its document waits for a leg that resumes it, `lasting` that a conversation
+    may go on.
     """
 
     id: str
     group: Group
     spans: dict[str, Span] = field(default_factory=dict)
+    whole: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
     roots: set[str] = field(default_factory=set)
     rooted: bool = False

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from atifold.cli.inputs import DOCUMENTS, STDIN, files, stdin
+from atifold.cli.inputs import DOCUMENTS, files, stdin
 from atifold.cli.words import Tally, one_line, plural, say
 from atifold.cli.wrong_kind import Kind, Others, kind_of
 from atifold.errors import InputError
-from atifold.jsonfiles import documents, unpacked
+from atifold.jsonfiles import BOM, STDIN, documents, unpacked
 from atifold.jsontext import to_json_text
 from atifold.kinds import is_object
 
@@ -77,6 +77,7 @@ def _check(path: str) -> Iterator[Checked | InputError | Kind]:
     except InputError as error:
         yield error
         return
+    data = data.removeprefix(BOM)
     if complaint is None and not data.strip():
         complaint = InputError(name, "found an empty file", _WANTED)
     if complaint is not None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from atifold.cli import options
 from atifold.cli.outputs import write_documents
 from atifold.cli.words import Tally, plural
 
@@ -22,7 +23,13 @@ FOLDER = "atifold-demo"
 
 @click.command(name="demo")
 @click.option(
-    "-o", "--output", default=FOLDER, show_default=True, metavar="DIR", help="Folder for spans and documents."
+    "-o",
+    "--output",
+    default=FOLDER,
+    show_default=True,
+    metavar="DIR",
+    callback=options.filled("a folder"),
+    help="Folder for spans and documents.",
 )
 @click.pass_context
 def command(context: click.Context, output: str) -> None:

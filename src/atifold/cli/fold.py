@@ -42,7 +42,7 @@ def command(
     for stdin. All inputs are one set of spans: a trace may be spread over several, and a span that
     comes twice counts once. Without -o, documents are JSON Lines on stdout.
     """
-    options.both_on_stdout(output, report)
+    options.one_on_stdout(output=output, report=report)
     tally = Tally()
     paths, complaints = files(inputs, TRACES)
     spans, unread = _read(paths)

@@ -13,8 +13,6 @@ from atifold.errors import InputError
 
 TRACES = (".json", ".jsonl", ".ndjson")
 DOCUMENTS = (".json", ".jsonl")
-STDIN = "<stdin>"
-"""What errors call stdin."""
 _COMPRESSED = (".gz",)
 
 

@@ -2,30 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 STDOUT = "-"
+PLACES = "a folder, a file that ends in .jsonl or - (stdout)"
+_FLAGS = {"output": "-o", "report": "--report", "spans": "--spans"}
 _ONE_FILE = (".json", ".ndjson", ".gz")
 
 
-def _place(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+def filled(wanted: str) -> Callable[[click.Context, click.Parameter, str | None], str | None]:
+    """Return a callback that refuses an empty name, as a shell makes of an unset variable; `wanted` says what was."""
+
+    def check(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+        if value == "":
+            msg = f"'': {wanted} was wanted"
+            raise click.BadParameter(msg)
+        return value
+
+    return check
+
+
+def file(context: click.Context, option: click.Parameter, value: str | None) -> Path | None:
+    """Return the path of a file, or `-`; refuse an empty one."""
+    name = filled("a file or - (stdout)")(context, option, value)
+    return None if name is None else Path(name)
+
+
+def _place(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     """Refuse what looks like the file of one document: a folder of that name would surprise."""
-    if value is not None and value.lower().endswith(_ONE_FILE) and not Path(value).is_dir():
-        msg = f"{value!r}: a folder, a file that ends in .jsonl or - (stdout) was wanted"
+    name = filled(PLACES)(context, option, value)
+    if name is not None and name.lower().endswith(_ONE_FILE) and not Path(name).is_dir():
+        msg = f"{name!r}: {PLACES} was wanted"
         raise click.BadParameter(msg)
-    return value
+    return name
 
 
-def both_on_stdout(output: str | None, report: Path | None) -> None:
-    """Refuse documents and report on one stream, where nobody could tell them apart."""
-    if output == STDOUT and is_stdout(report):
-        msg = "-o - and --report - both want stdout: one of them needs a file"
+def one_on_stdout(**places: str | Path | None) -> None:
+    """Refuse two things on one stream, where nobody could tell them apart; `places` by the names of their options."""
+    wanting = [f"{_FLAGS[name]} -" for name, place in places.items() if is_stdout(place)]
+    if len(wanting) > 1:
+        msg = f"{' and '.join(wanting[:2])} both want stdout: one of them needs a file"
         raise click.UsageError(msg)
 
 
-def is_stdout(path: Path | None) -> bool:
+def is_stdout(path: str | Path | None) -> bool:
     """Tell whether a path stands for stdout."""
     return str(path) == STDOUT
 
@@ -55,7 +78,7 @@ group = click.option(
 )
 report = click.option(
     "--report",
-    type=click.Path(path_type=Path),
+    callback=file,
     metavar="FILE|-",
     help="Write what was inferred, merged or left out, as JSON; - is stdout, which documents then leave alone.",
 )

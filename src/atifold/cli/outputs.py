@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
@@ -63,11 +62,12 @@ def _sink(output: str) -> Generator[Sink]:
     if output != STDOUT and not output.endswith(".jsonl"):
         yield DirectorySink(output)
         return
-    with closing(JsonLinesSink(_stdout() if output == STDOUT else output)) as sink:
+    with closing(JsonLinesSink(stdout() if output == STDOUT else output)) as sink:
         yield sink
 
 
-def _stdout() -> BinaryIO:
+def stdout() -> BinaryIO:
+    """Return stdout for bytes; raises OutputError where the program was started without one."""
     if sys.stdout is None:
         raise OutputError("stdout", "it is closed")
     return sys.stdout.buffer
@@ -88,40 +88,31 @@ def write_report(
     """Write the report of a fold, with the refused inputs, as indented JSON; `-` is stdout; nothing for None."""
     if path is None:
         return
+    from atifold.sinks import write_file
+
     said = [{"where": error.where, "found": error.found, "wanted": error.wanted} for error in refused]
     text = json.dumps({**more, **report, "refused": said}, indent=2, ensure_ascii=False, default=str)
     data = f"{text}\n".encode(errors="replace")
-    write = _print if is_stdout(path) else _replace
     try:
-        write(path, data)
+        if is_stdout(path):
+            _print(data)
+        else:
+            write_file(path, data)
     except OutputError as error:
         tally.fail(error)
     else:
         tally.wrote()
 
 
-def _print(_path: Path, data: bytes) -> None:
+def _print(data: bytes) -> None:
     """Write to stdout; raises OutputError where that cannot be, and BrokenPipeError where nobody reads it."""
     try:
-        _stdout().write(data)
-        _stdout().flush()
+        stdout().write(data)
+        stdout().flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         raise OutputError("stdout", error.strerror or str(error)) from error
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file in one step; raises OutputError where that cannot be."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_bytes(data)
-        temporary.replace(path)
-    except OSError as error:
-        with suppress(OSError):
-            temporary.unlink()
-        raise OutputError(path, error.strerror or str(error)) from error
 
 
 def in_version(documents: Iterable[Document], version: str) -> tuple[Document, ...]:

@@ -11,7 +11,7 @@ import click
 
 from atifold.cli import options
 from atifold.cli.inputs import stdin
-from atifold.cli.outputs import in_version, write_documents, write_report
+from atifold.cli.outputs import in_version, stdout, write_documents, write_report
 from atifold.cli.summary import summarise
 from atifold.cli.words import Tally, busy, one_line, plural, say
 from atifold.cli.wrong_kind import Kind, sorted_out
@@ -26,9 +26,18 @@ if TYPE_CHECKING:
 
 @click.command(name="replay")
 @click.argument("inputs", nargs=-1, required=True, metavar="REC.jsonl...")
-@click.option("--otlp", "url", metavar="URL", help="Send the spans to an OTLP backend, by its base URL.")
 @click.option(
-    "--spans", type=click.Path(path_type=Path), metavar="FILE.jsonl", help="Write the spans as OTLP JSON Lines."
+    "--otlp",
+    "url",
+    metavar="URL",
+    callback=options.filled("a base URL"),
+    help="Send the spans to an OTLP backend, by its base URL.",
+)
+@click.option(
+    "--spans",
+    metavar="FILE.jsonl|-",
+    callback=options.file,
+    help="Write the spans as OTLP JSON Lines; - is stdout, which documents then leave alone.",
 )
 @options.output
 @click.option("--capture-content", is_flag=True, help="Put messages, arguments and results on the spans too.")
@@ -54,10 +63,10 @@ def command(
 
     The recordings are one set: a run may be spread over several; - is stdin. Trajectories always hold
     the content; spans hold it only with --capture-content. Without -o, --spans and --otlp, documents
-    are JSON Lines on stdout (but for --report -). --otlp speaks what OTEL_EXPORTER_OTLP_PROTOCOL says, http/protobuf by
-    default.
+    are JSON Lines on stdout (but for --report -). --otlp speaks what OTEL_EXPORTER_OTLP_PROTOCOL says,
+    http/protobuf by default.
     """
-    options.both_on_stdout(output, report)
+    options.one_on_stdout(output=output, report=report, spans=spans)
     tally = Tally()
     piped = stdin().read() if "-" in inputs else b""
     with ExitStack() as stack:
@@ -101,13 +110,15 @@ def _backend(url: str) -> Backend:
 def _span_file(path: Path) -> SpanFile:
     from atifold.replay import SpanFile
 
-    return SpanFile(path)
+    return SpanFile(stdout() if options.is_stdout(path) else path)
 
 
 def _account(backend: Backend | None, file: SpanFile | None, tally: Tally) -> None:
     """Count where the spans went, and say what was lost."""
     for exporter in (backend, file):
         if exporter is not None and exporter.error is not None:
+            if isinstance(exporter.error.__cause__, BrokenPipeError):  # who read the spans on stdout has enough
+                raise exporter.error.__cause__
             tally.fail(exporter.error)
     if file is not None and file.error is None:
         tally.wrote()

@@ -124,10 +124,13 @@ def _copied(steps: list[Any]) -> list[str]:
 
 
 def _what(step: Mapping[str, Any]) -> Text:
-    """Return the message, else what was thought, else what was asked of the tools."""
+    """Return the message, else who ran, else what was thought, else what was asked of the tools."""
     message = line(message_text(step.get("message")), LONGEST)
     if message:
         return Text(message)
+    member = line(str(_dict(_dict(step.get("extra")).get("atifold")).get("member") or ""), LONGEST)
+    if member:
+        return Text(f"Ran {member}.")
     thought = line(str(step.get("reasoning_content") or ""), LONGEST)
     if thought:
         return Text(thought, style="italic")

@@ -7,10 +7,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from atifold.cli.inputs import STDIN
 from atifold.cli.words import plural
 from atifold.errors import InputError
-from atifold.jsonfiles import BOM, documents, unpacked
+from atifold.jsonfiles import BOM, STDIN, documents, unpacked
 from atifold.kinds import is_list, is_object
 
 
@@ -100,17 +99,10 @@ def sorted_out(errors: Iterable[InputError], paths: Iterable[str], stdin: bytes,
     """Return the errors with one in place of all those of a file that is of another kind."""
     left = list(errors)
     for path in paths:
-        own = [error for error in left if path in (error.where, error.where.rpartition(":")[0])]
-        if not own:
-            continue
-        kind = kind_at(path, stdin)
         name = STDIN if path == "-" else path
+        own = [error for error in left if name in (error.where, error.where.rpartition(":")[0])]
+        kind = kind_at(path, stdin) if own else None
         if kind not in (None, Kind.OTHER, wanted):
-            new = [kind.error(name, wanted)]
-        elif path == "-":
-            new = [InputError(name + error.where[len(path) :], error.found, error.wanted) for error in own]
-        else:
-            continue
-        at = left.index(own[0])
-        left = [*left[:at], *new, *(error for error in left[at:] if error not in own)]
+            at = left.index(own[0])
+            left = [*left[:at], kind.error(name, wanted), *(error for error in left[at:] if error not in own)]
     return left

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Media, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
 from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
-from atifold.jsontext import scrub
+from atifold.jsontext import scrub, text_of
 from atifold.kinds import is_list, is_object
 
 ROLES: Final = {
@@ -37,13 +37,13 @@ _ERROR_WORDS: Final = frozenset({"error", "failed"})
 
 def role_of(word: Any, speaker: str = "user") -> str:
     """Return the role behind a dialect's word for it; where there is no word, `speaker` has it."""
-    lowered = str(word or speaker).lower()
+    lowered = (text_of(word) or speaker).lower()
     return ROLES.get(lowered, lowered)
 
 
 def id_of(value: Any) -> str | None:
     """Return a call's id, None where it is absent, empty or a placeholder."""
-    return None if is_placeholder(value) or (is_object(value) or is_list(value)) else scrub(str(value))
+    return None if is_placeholder(value) else text_of(value)
 
 
 def read_messages(value: Any, note: Note, speaker: str = "user") -> tuple[Message, ...]:
@@ -146,7 +146,7 @@ def _openai_call(call: Mapping[str, Any], note: Note) -> ToolRequest:
     function = call.get("function")
     source = function if is_object(function) else call
     given = source.get("arguments", source.get("args", source.get("input")))
-    return ToolRequest(id_of(call.get("id")), str(source.get("name") or ""), arguments(given, note))
+    return ToolRequest(id_of(call.get("id")), text_of(source.get("name")) or "", arguments(given, note))
 
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def _request(block: Mapping[str, Any], note: Note) -> Part | None:
     given = next((block[key] for key in ("arguments", "input", "args") if key in block), MISSING)
     read = MISSING if given is MISSING else arguments(given, note)
     call_id = id_of(block.get("call_id")) or id_of(block.get("id"))
-    return ToolRequest(call_id, str(block.get("name") or ""), read)
+    return ToolRequest(call_id, text_of(block.get("name")) or "", read)
 
 
 _RESULT_KEYS: Final = ("response", "result", "output", "content")
@@ -286,7 +286,7 @@ _PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
     # OpenAI
     "input_text": _text,
     "output_text": _text,
-    "refusal": lambda block, _note: Text(scrub(str(block.get("refusal") or ""))),
+    "refusal": lambda block, _note: Text(text_of(block.get("refusal")) or ""),
     "image_url": _image_url,
     "input_image": _image_url,
     "function_call": _request,

@@ -63,13 +63,13 @@ def _arguments(value: Any, note: Note) -> Any:
     return found
 
 
-def _conversation(value: Any, _note: Note) -> Any:
+def _conversation(value: Any, note: Note) -> Any:
     """Read the thread that LangChain's metadata names."""
     found = values.parsed(value) if isinstance(value, str) else value
     if not is_object(found):
         return MISSING
-    ids = (found.get(key) for key in ("thread_id", "session_id", "conversation_id"))
-    return next((str(each) for each in ids if not values.is_placeholder(each)), MISSING)
+    ids = (values.text(found.get(key), note) for key in ("thread_id", "session_id", "conversation_id"))
+    return next((each for each in ids if each is not MISSING), MISSING)
 
 
 ROWS: Final = (

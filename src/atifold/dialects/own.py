@@ -22,6 +22,7 @@ ROWS: Final = (
     Row("incomplete", (semconv.INCOMPLETE,), values.words),
     Row("agent_version", (semconv.AGENT_VERSION,), kinds=AGENTS),
     Row("run_id", (semconv.RUN_ID,), kinds=AGENTS),
+    Row("delegated", (semconv.DELEGATED,), values.flag, AGENTS),
     Row("input_base", (semconv.INPUT_BASE,), values.count, MODELS),
     Row("cost_usd", (semconv.COST_USD,), values.exact_money, MODELS_AND_AGENTS),
     Row("cost_source", (semconv.COST_SOURCE,), kinds=MODELS),

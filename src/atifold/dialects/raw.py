@@ -12,6 +12,7 @@ from typing import Any
 from atifold.calls import Message, Reasoning
 from atifold.dialects.messages import opened, read_message, read_part
 from atifold.dialects.values import Note
+from atifold.jsontext import text_of
 from atifold.kinds import is_list, is_object
 
 
@@ -66,5 +67,5 @@ def finish_reasons(value: Any) -> tuple[str, ...]:
     if not is_object(value):
         return ()
     choices = value.get("choices")
-    listed = [choice.get("finish_reason") for choice in choices if is_object(choice)] if choices else []
-    return tuple(str(reason) for reason in [*listed, value.get("stop_reason")] if reason)
+    listed = [choice.get("finish_reason") for choice in choices if is_object(choice)] if is_list(choices) else []
+    return tuple(text for reason in [*listed, value.get("stop_reason")] if (text := text_of(reason)))

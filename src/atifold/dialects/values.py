@@ -17,8 +17,8 @@ from typing import Any, Final
 import orjson
 
 from atifold.calls import MISSING, PLACEHOLDERS
-from atifold.jsontext import from_json, scrub
-from atifold.kinds import is_list, is_object
+from atifold.jsontext import from_json, scrub, text_of
+from atifold.kinds import is_list, is_object, kind_name
 from atifold.semconv import provider_of
 
 
@@ -106,11 +106,15 @@ def is_placeholder(value: Any) -> bool:
     return value is None or (isinstance(value, str) and value.strip() in PLACEHOLDERS)
 
 
-def text(value: Any, _note: Note) -> Any:
-    """Read a text; numbers are written out, placeholders are MISSING."""
+def text(value: Any, note: Note) -> Any:
+    """Read a text; numbers are written out as JSON writes them, placeholders are MISSING, as are lists and objects."""
     if isinstance(value, str):
         return MISSING if value.strip() in PLACEHOLDERS else scrub(value)
-    return MISSING if value is None or is_object(value) or is_list(value) else scrub(str(value))
+    if is_object(value) or is_list(value):
+        note(f"{kind_name(value)} where a text was wanted, left out")
+        return MISSING
+    found = text_of(plain(value))
+    return MISSING if found is None else found
 
 
 def word(value: Any) -> str | None:
@@ -169,15 +173,15 @@ def flag(value: Any, _note: Note) -> Any:
     return value if isinstance(value, bool) else str(value).lower() == "true"
 
 
-def words(value: Any, _note: Note) -> Any:
+def words(value: Any, note: Note) -> Any:
     """Read a list of words, given as a list, as a JSON list or as one word."""
     if isinstance(value, str):
         listed = parsed(value) if value.startswith("[") else MISSING
         value = listed if is_list(listed) else [value]
     if not is_list(value):
         return MISSING
-    found = tuple(str(word) for word in value if not is_placeholder(word))
-    return found or MISSING
+    found = [text(word, note) for word in value]
+    return tuple(word for word in found if word is not MISSING) or MISSING
 
 
 def effort(value: Any, note: Note) -> Any:

@@ -33,6 +33,7 @@ class History:
         self.messages: list[JsonMessage] = []
         self._sources: list[object] = []
         self._texts: list[bytes] = []
+        self._whole: str | None = None  # of `_texts` as they are, once asked for
 
     def send(self, sources: Sequence[Mapping[str, Any]], *, whole: bool) -> Sent:
         """Take a request's messages; return them as JSON, and how many were there before.
@@ -57,13 +58,18 @@ class History:
             self._sources.append(source)
             self.messages.append(message)
             self._texts.append(text)
+            self._whole = None
         if base is None:
             base = len(sources)
             self._cut(base)
-        return Sent(_joined(self._texts) if whole else None, _joined(self._texts[base:]), base)
+        if whole and self._whole is None:
+            self._whole = _joined(self._texts)
+        return Sent(self._whole if whole else None, _joined(self._texts[base:]), base)
 
     def _cut(self, count: int) -> None:
-        del self._sources[count:], self.messages[count:], self._texts[count:]
+        if count < len(self._texts):
+            del self._sources[count:], self.messages[count:], self._texts[count:]
+            self._whole = None
 
 
 def _joined(texts: Iterable[bytes]) -> str:

@@ -8,7 +8,8 @@ the provider's processors as the SDK hands over its own. As soon as anybody else
 
 The lane is taken only where nothing could tell the difference: the SDK's own tracer, sampled by
 default, no limit on lengths, no internal metrics, and processors that do nothing at a span's start.
-Anything else is the SDK's own way, span by span.
+Anything else is the SDK's own way, span by span. A processor's class tells that it does nothing
+there by an attribute of its own, `quiet_at_start = True`; a class derived from it has to say so again.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class Lane:
             doors = self._doors()
             self._open = _qualifies(self.tracer, processors, doors)
             known: tuple[sdk.SpanProcessor, ...] = processors if self._open else ()
-            self._listeners = tuple(processor for processor in known if type(processor) in _QUIET)
+            self._listeners = tuple(processor for processor in known if _is_quiet(processor))
         return self._open
 
     def listeners(self) -> tuple[sdk.SpanProcessor, ...]:
@@ -86,6 +87,12 @@ _SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 _RANDOM = TraceFlags(TraceFlags.SAMPLED | getattr(TraceFlags, "RANDOM_TRACE_ID", 0))
 
 
+def _is_quiet(processor: object) -> bool:
+    """Tell whether a processor does nothing at a span's start; a derived class may do something."""
+    kind = type(processor)
+    return kind in _QUIET or vars(kind).get("quiet_at_start") is True
+
+
 def _qualifies(tracer: Any, processors: object, doors: Sequence[object]) -> bool:
     """Tell whether a tracer's spans may be light; whatever is not as known says no."""
     try:
@@ -97,7 +104,7 @@ def _qualifies(tracer: Any, processors: object, doors: Sequence[object]) -> bool
             and tracer._is_enabled()  # noqa: SLF001
             and type(tracer._tracer_metrics).__name__ == "NoOpTracerMetrics"  # noqa: SLF001
             and isinstance(processors, tuple)
-            and all(type(p) in _QUIET or any(p is door for door in doors) for p in processors)
+            and all(_is_quiet(p) or any(p is door for door in doors) for p in processors)
             and _own_span(tracer, "", trace.INVALID_SPAN_CONTEXT, None, SpanKind.INTERNAL, ()) is not None
         )
     except (AttributeError, TypeError):
@@ -163,12 +170,12 @@ class LightSpan(trace.Span):
     def real(self) -> trace.Span:
         """Return the SDK's own span, made now where it was not before."""
         with _TOUCHING:
-            if self._real is None:
-                self._real = span = _own_span(
-                    self._tracer, self._name, self._context, self._parent, self._kind, self._links
-                )
-                span.start(start_time=self._start_ns, parent_context=Context())
-        return self._real
+            span = self._real
+            if span is None:
+                made = _own_span(self._tracer, self._name, self._context, self._parent, self._kind, self._links)
+                made.start(start_time=self._start_ns, parent_context=Context())
+                self._real = span = made
+        return span
 
     # ---- what anybody may do with the current span -----------------------------------------------
 
@@ -235,7 +242,7 @@ def _own_span(
     parent: SpanContext | None,
     kind: SpanKind,
     links: Sequence[trace.Link],
-) -> Any:
+) -> sdk.Span:
     """Make the SDK's span of given ids; a tracer would give it other ones."""
     return sdk._Span(  # noqa: SLF001
         name=name,

@@ -45,7 +45,8 @@ class Chat:
 
     def asked(self) -> list[Asked]:
         """Return the calls in the order of asking: those that were told of, then others that started."""
-        if not self.started:
+        told = {call.id for call in self.told}
+        if len(told) == len(self.told) and all(call.id in told for call in self.started):
             return self.told
         left = Counter(call.id for call in self.told)
         calls = list(self.told)
@@ -178,8 +179,11 @@ class RunState:
         Parallel branches may use one id each, for calls of their own.
         """
         own = self.owner(path)
-        others = (owner for owner in reversed(self.owners) if owner is not own)
-        for owner in (own, *others) if own is not None else others:
+        if own is not None:
+            for tool in reversed(own.tools):
+                if tool.call_id == call_id:
+                    return tool
+        for owner in reversed(self.owners):
             for tool in reversed(owner.tools):
                 if tool.call_id == call_id:
                     return tool

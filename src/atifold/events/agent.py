@@ -316,7 +316,8 @@ class ConfiguredMemory(Nested):
     id: Always[Structure[str]] = None
     """What `memory.*` events call it."""
     type: Always[Structure[Open[Literal["episodic", "semantic", "narrative", "causal"]]]] = None
-    strategy: Structure[str] = None
+    strategy: Structure[Open[Literal["window", "budget", "summarize", "topK", "extract", "decay", "hybrid"]]] = None
+    """How it chooses what goes into a request; None: not declared."""
     retrieval: Structure[str] = None
     """A named rule of retrieval; None also for the unnamed one of a count and a threshold."""
     embedder_id: Structure[str] = None

@@ -12,25 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-TYPED_DOMAINS: Final = frozenset(
-    {
-        "stream",
-        "agent",
-        "context",
-        "composition",
-        "cost",
-        "error",
-        "reliability",
-        "fallback",
-        "integrity",
-        "pause",
-        "checkin",
-        "permission",
-        "eval",
-    }
-)
-"""The domains that have a module of models; the payloads of the others are kept as they came."""
-
 CATALOGUE: Final[Mapping[str, Mapping[str, str]]] = {
     "stream": {
         "llm_start": "LLMStart",
@@ -218,3 +199,12 @@ CATALOGUE: Final[Mapping[str, Mapping[str, str]]] = {
     },
 }
 """Domain to event to class name."""
+
+UNTYPED: Final[Mapping[str, str]] = {
+    "agentfootprint.risk.flagged": "registered with a name alone: no payload was ever described, "
+    "and the name was taken back",
+}
+"""Full names without a model, each with the reason; their payloads are kept as they came, all of it content."""
+
+TYPED_DOMAINS: Final = frozenset(CATALOGUE) - {"risk"}
+"""The domains that have a module of models."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from atifold.events.payload import Always, Content, Flag, Payload, Structure, Whole
+from atifold.events.payload import Always, Body, Content, Flag, Payload, Structure, Whole
 
 
 class CheckInRequest(Payload):
@@ -13,7 +11,7 @@ class CheckInRequest(Payload):
     tool_name: Always[Structure[str]] = None
     tool_call_id: Always[Structure[str]] = None
     iteration: Always[Structure[Whole]] = None
-    request: Always[Content[Any]] = None
+    request: Always[Content[Body]] = None
     """The question and the evidence for it, an object of the app."""
 
 

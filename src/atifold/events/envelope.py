@@ -169,7 +169,7 @@ _NO_CLOCK: Final = 1e15  # milliseconds; beyond it lies no date, and NaN is not 
 class UnknownEvent:
     """A payload that was kept as it came. All of it is content.
 
-    `reason` says why: the catalogue has no such event (`unknown`), its domain has no models yet
+    `reason` says why: the catalogue has no such event (`unknown`) or does not say what it holds
     (`untyped`), or its model cannot hold the value (`unreadable`); `problem` then says where, without
     the value.
     """

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from atifold.events.payload import Always, Content, Number, Open, Payload, Structure
+from atifold.events.payload import Always, Body, Content, Number, Open, Payload, Structure
 
 
 class EvalScore(Payload):
@@ -18,7 +18,7 @@ class EvalScore(Payload):
     target_ref: Always[Structure[str]] = None
     """A run id for `run` and `turn`, an iteration's index for `iteration`, a call's id for `toolCall`."""
     evaluator: Structure[Open[Literal["llm", "fn", "heuristic"]]] = None
-    evidence: Content[Any] = None
+    evidence: Content[Body] = None
     """An object of the evaluator."""
     label: Content[str] = None
     """The evaluator's own word for the score (`pass`); never derived from the figures."""

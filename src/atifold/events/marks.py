@@ -57,17 +57,6 @@ EXTENSIONS: Final[Mapping[str, Mark]] = {
 }
 """Extension field to its mark; one that is not listed is content, and so is a list or map in any of them."""
 
-UNTYPED: Final[Mapping[str, frozenset[str]]] = {
-    "agentfootprint.embedding.generated": frozenset(
-        {"model", "provider", "inputKind", "dimension", "count", "durationMs", "tokensSpent"}
-    ),
-    "agentfootprint.memory.attached": frozenset({"memoryId", "score", "rank", "source"}),
-    "agentfootprint.memory.retrieved": frozenset(
-        {"k", "threshold", "embedderId", "dimensions", "consideredCount", "admittedCount", "rejectedCount"}
-    ),
-}
-"""Events without a model that become spans all the same: their fields that the catalogue calls structure."""
-
 Leaf = tuple[str, Mark, Any]
 """A leaf's path, its mark and its value (a scalar, or a list or map that is empty or deeper than `MAX_DEPTH`)."""
 
@@ -117,10 +106,8 @@ def leaves(event: Event) -> Iterator[Leaf]:
     if not isinstance(payload, UnknownEvent):
         yield from _record_leaves(payload, type(payload), "")
     elif is_object(payload.raw):
-        structure = UNTYPED.get(event.type, frozenset())
         for key, value in payload.raw.items():
-            plain = key in structure and not is_object(value) and not is_list(value)
-            yield from _open_leaves(value, key, Mark.STRUCTURE if plain else mark_of_extension(key, value))
+            yield from _open_leaves(value, key, mark_of_extension(key, value))
     else:
         yield from _open_leaves(payload.raw, "", Mark.CONTENT)
 

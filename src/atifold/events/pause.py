@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from atifold.events.payload import Always, Content, Nested, Number, Open, Payload, Structure
+from atifold.events.payload import Always, Body, Content, Nested, Number, Open, Payload, Structure
 
 
 class PauseQuestion(Nested):
@@ -24,7 +24,7 @@ class PauseRequest(Payload):
 class PauseResume(Payload):
     """A paused run goes on."""
 
-    resume_input: Always[Content[Any]] = None
+    resume_input: Always[Content[Body]] = None
     """The reply, as a rule an object; single values in it may read `REDACTED`."""
     paused_duration_ms: Always[Structure[Number]] = None
     component_id: Structure[str] = None

@@ -43,6 +43,38 @@ Flag = Annotated[bool, Strict()]
 """A boolean; the catalogue's flags that are only ever true are None when they do not hold."""
 
 
+class Described:
+    """Say in the JSON schema what a field holds that is read whatever it holds.
+
+    For bodies that are only passed on: a surprise in one of them costs nothing.
+    """
+
+    __slots__ = ("schema",)
+
+    def __init__(self, schema: JsonSchemaValue) -> None:
+        """Take the schema, a value of JSON."""
+        self.schema = schema
+
+    def __get_pydantic_json_schema__(self, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Return the schema, a copy."""
+        return dict(self.schema)
+
+
+Body = Annotated[Any, Described({"type": "object", "additionalProperties": True})]
+"""An object of the app's or of a tool's own."""
+
+
+class _Null:
+    __slots__ = ()
+
+    def __get_pydantic_json_schema__(self, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"anyOf": [handler(core_schema), {"type": "null"}]}
+
+
+Nullable = Annotated[Union[T, None], _Null()]
+"""What the producer may write as null, and means something by it; in a model the same as not given."""
+
+
 class Nested(BaseModel):
     """An object inside a payload. Unknown fields are kept, wire names are camelCase."""
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
-from atifold.events.catalogue import CATALOGUE, TYPED_DOMAINS
+from atifold.events.catalogue import CATALOGUE, UNTYPED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +21,7 @@ PREFIX: Final = "agentfootprint."
 """What every full name starts with; the domain and the event follow, dot between."""
 
 DOMAINS: Final[tuple[str, ...]] = tuple(CATALOGUE)
-"""The domains of the catalogue, those that are typed first."""
+"""The domains of the catalogue, those that every run speaks of first."""
 
 _PLACES: Final[dict[str, tuple[str, str]]] = {
     f"{PREFIX}{domain}.{event}": (domain, class_name)
@@ -36,8 +36,8 @@ _BUILDING: Final = Lock()
 class Events(Mapping[str, "type[Payload] | None"]):
     """Map each full name of the catalogue to its model, which is imported when it is looked up.
 
-    A name whose domain has no models yet is in the mapping with None; a name that is not in the
-    catalogue raises KeyError.
+    A name that the catalogue does not describe (`UNTYPED`) is in the mapping with None; a name that is
+    not in the catalogue raises KeyError.
     """
 
     def __getitem__(self, name: str) -> type[Payload] | None:
@@ -45,7 +45,7 @@ class Events(Mapping[str, "type[Payload] | None"]):
         try:
             return _MODELS[name]
         except KeyError:
-            return _MODELS.setdefault(name, _load(*_PLACES[name]))
+            return _MODELS.setdefault(name, _load(name))
 
     def __contains__(self, name: object) -> bool:
         """Say whether the catalogue has this name, importing nothing."""
@@ -64,8 +64,9 @@ EVENTS: Final = Events()
 """The catalogue: full name (`agentfootprint.stream.llm_start`) to payload model."""
 
 
-def _load(domain: str, class_name: str) -> type[Payload] | None:
-    if domain not in TYPED_DOMAINS:
+def _load(name: str) -> type[Payload] | None:
+    domain, class_name = _PLACES[name]
+    if name in UNTYPED:
         return None
     model: type[Payload] = getattr(import_module(f"atifold.events.{domain}"), class_name)
     return model
@@ -81,7 +82,7 @@ def full_name(name: str) -> str:
 
 
 def model_of(name: str) -> type[Payload] | None:
-    """Return the payload model of a full name; None for unknown names and domains without models."""
+    """Return the payload model of a full name; None for unknown names and those that nobody described."""
     return EVENTS[name] if name in _PLACES else None
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Union
+from typing import Annotated, Any, Final, Literal, Union
 
 from pydantic import Field
 
-from atifold.events.payload import Always, Content, Flag, Nested, Number, Open, Structure, Whole
+from atifold.events.exchange import ThinkingBlock
+from atifold.events.payload import Always, Body, Content, Described, Flag, Nested, Number, Open, Structure, Whole
 
 ContextRole = Open[Literal["system", "user", "assistant", "tool"]]
 ContextSource = Open[
@@ -35,40 +36,14 @@ NegativeKind = Open[Literal["none", "not-found", "complete", "unknown"]]
 # ---- messages ------------------------------------------------------------------------------------
 
 
-class ThinkingBlock(Nested):
-    """One piece of what the model thought, in a form that is the same for all providers."""
-
-    type: Always[Structure[Open[Literal["thinking", "redacted_thinking"]]]] = None
-    content: Always[Content[str]] = None
-    """The thought as text; empty where the provider withheld it (`redacted_thinking`)."""
-    signature: Content[str] = None
-    """What the provider wants back, byte for byte, to believe the block in a later request."""
-    summary: Structure[Flag] = None
-    """True for a provider's summary of the thinking, which is not the thinking itself."""
-    provider_meta: Content[Any] = None
-
-
-class PausedCall(Nested):
-    """The tool call at which a batch stopped to wait for somebody."""
-
-    tool_call_id: Always[Structure[str]] = None
-    tool_name: Always[Structure[str]] = None
-
-
-class NotDispatched(Nested):
-    """Why a tool call never ran: a call before it in the same batch paused the run. Since 9.113."""
-
-    paused_call: Always[Structure[PausedCall]] = None
-
-
 class MessageToolCall(Nested):
     """A tool call as an assistant's message asks for it."""
 
     id: Always[Content[str]] = None
     name: Always[Content[str]] = None
-    args: Always[Content[Any]] = None
+    args: Always[Content[Body]] = None
     """The arguments that the model proposed, an object."""
-    provider_meta: Content[Any] = None
+    provider_meta: Content[Body] = None
 
 
 class InjectedBy(Nested):
@@ -79,6 +54,19 @@ class InjectedBy(Nested):
     reason: Content[str] = None
     iteration: Always[Structure[Whole]] = None
     """The iteration at whose start the message was put in."""
+
+
+class MessagePausedCall(Nested):
+    """The tool call at which a batch stopped: content here, as all ids and names of the history."""
+
+    tool_call_id: Always[Content[str]] = None
+    tool_name: Always[Content[str]] = None
+
+
+class MessageNotDispatched(Nested):
+    """Why the call never ran whose result a message would be."""
+
+    paused_call: Always[Content[MessagePausedCall]] = None
 
 
 class LLMMessage(Nested):
@@ -99,7 +87,7 @@ class LLMMessage(Nested):
     ephemeral: Structure[Flag] = None
     """True where the message goes to the model but is not kept in memory."""
     injected_by: Content[InjectedBy] = None
-    not_dispatched: Content[NotDispatched] = None
+    not_dispatched: Content[MessageNotDispatched] = None
 
 
 # ---- what tools declare about their results ------------------------------------------------------
@@ -127,7 +115,7 @@ class Period(Nested):
     """The time that a result is about, as its tool declared it."""
 
     queried: Always[Content[Instants]] = None
-    held: Always[Content[Union[Instants, str]]] = None
+    held: Always[Content[Union[Instants, Open[Literal["unknown"]]]]] = None
     """What the store behind the tool has; the text `unknown` where the tool cannot say."""
     read_at: Content[str] = None
 
@@ -297,13 +285,18 @@ class ArtifactRef(Nested):
     kind: Always[Structure[str]] = None
 
 
+_SCALAR: Final = [{"type": kind} for kind in ("string", "number", "boolean", "null")]
+
+GuardValue = Annotated[Any, Described({"anyOf": [*_SCALAR, {"type": "array", "items": {"anyOf": _SCALAR}}]})]
+"""A guard's threshold: a scalar, null or a list of these."""
+
+
 class GuardCondition(Nested):
     """One condition of a guard: what was compared with what, and how it came out."""
 
     key: Always[Structure[str]] = None
     op: Always[Structure[str]] = None
-    value: Always[Content[Any]] = None
-    """The threshold: a scalar, null or a list of these."""
+    value: Always[Content[GuardValue]] = None
     actual_summary: Always[Content[str]] = None
     """What the tool's result had there, shortened."""
     passed: Always[Structure[Flag]] = None

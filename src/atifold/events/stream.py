@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from atifold.events.payload import Always, Content, Flag, Nested, Number, Open, Payload, Structure, Whole
-from atifold.events.shapes import NotDispatched, ThinkingBlock
+from atifold.events.exchange import NotDispatched, ThinkingBlock, ToolStatus
+from atifold.events.payload import Always, Body, Content, Flag, Nested, Number, Open, Payload, Structure, Whole
 
 
 class OfferedTool(Nested):
@@ -94,7 +94,7 @@ class ToolStart(Payload):
 
     tool_name: Always[Structure[str]] = None
     tool_call_id: Always[Structure[str]] = None
-    args: Always[Content[Any]] = None
+    args: Always[Content[Body]] = None
     """The arguments that the model proposed, an object; the tool may run with others (`changed_arg_keys`)."""
     parallel_count: Structure[Whole] = None
     """How many calls the batch has. They run one after the other all the same."""
@@ -123,7 +123,7 @@ class ToolEnd(Payload):
     error: Structure[Flag] = None
     """True where the tool raised, does not exist, or refused its arguments."""
     duration_ms: Always[Structure[Number]] = None
-    status: Structure[Open[Literal["success", "failure", "denied", "invalid", "partial", "pending", "absent"]]] = None
+    status: Structure[ToolStatus] = None
     """The outcome by the tool's own word, whatever `error` says; None: the tool said nothing."""
     not_dispatched: Structure[NotDispatched] = None
     model_result: Content[Any] = None

@@ -8,6 +8,7 @@ tells nothing of its history is taken to go on where the last such call ended.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
@@ -40,6 +41,16 @@ class Piece:
     agents: tuple[AgentCall, ...] = ()
     alone: bool = False
 
+    @property
+    def name(self) -> str | None:
+        """Return the member that a bare call names as its own, None for agents and for a nameless call."""
+        return self.models[0].agent_name if self.models and not self.agents else None
+
+    @property
+    def returns(self) -> bool:
+        """Tell whether an agent of the piece goes back to whoever called it."""
+        return any(agent.delegated for agent in self.agents)
+
     @cached_property
     def start_ns(self) -> int:
         """Return when the piece began."""
@@ -55,22 +66,30 @@ class Piece:
 class _Group:
     """Pieces that carry on one history so far."""
 
-    members: list[int] = field(default_factory=list)
+    member: str = ""
     bare: bool = False
     alone: bool = False
+    returns: bool = False
+    pieces: list[int] = field(default_factory=list)
     end_ns: int = 0
 
 
 class Continuity:
     """Group pieces, given in order of time, by the history that they carry on."""
 
-    def __init__(self, *, joins_agents: bool = False) -> None:
-        """Start empty; `joins_agents`: agents that tell no history carry on the one before."""
+    def __init__(self, *, joins_agents: bool = False, by_name: bool = False) -> None:
+        """Start empty.
+
+        `joins_agents`: agents that tell no history carry on the one before. `by_name`: bare calls that
+        name different members are different histories, whatever they say.
+        """
         self._joins_agents = joins_agents
+        self._by_name = by_name
         self._groups: list[_Group] = []
-        self._said: dict[Mark, int] = {}
-        self._asked: dict[str, int] = {}
-        self._begun: dict[tuple[Mark, ...], int] = {}
+        self._said: dict[tuple[str, Mark], int] = {}
+        self._asked: dict[tuple[str, str], int] = {}
+        self._begun: dict[tuple[str, tuple[Mark, ...]], int] = {}
+        self._askers: dict[str, int] = {}
 
     def group(self, pieces: Sequence[Piece]) -> list[list[int]]:
         """Return the indexes of the pieces, group by group, in order of first appearance."""
@@ -78,15 +97,19 @@ class Continuity:
             at = self._home(piece)
             if at is None:
                 at = len(self._groups)
-                self._groups.append(_Group(bare=not piece.agents, alone=piece.alone))
+                self._groups.append(_Group(self._member(piece), not piece.agents, piece.alone, piece.returns))
             self._take(at, index, piece)
-        return [group.members for group in self._groups]
+        return [group.pieces for group in self._groups]
 
     def asker(self, tool: ToolCall) -> int | None:
         """Return the group that asked for a tool call by its id or its name, None where none did."""
-        if tool.id and plain_id(tool.id) in self._asked:
-            return self._asked[plain_id(tool.id)]
-        return self._asked.get("name:" + tool.tool)
+        if tool.id and plain_id(tool.id) in self._askers:
+            return self._askers[plain_id(tool.id)]
+        return self._askers.get("name:" + tool.tool)
+
+    def _member(self, piece: Piece) -> str:
+        """Return the member whose histories alone a piece may carry on; "" where names tell nothing."""
+        return (piece.name or "") if self._by_name else ""
 
     def _home(self, piece: Piece) -> int | None:
         """Return the group that a piece carries on, None for a new history."""
@@ -97,34 +120,37 @@ class Continuity:
         first = next((call for call in piece.models if call.input is not None), None)
         if first is None:
             return self._silent_home(piece)
-        continued = self._continued(first)
-        if continued is not None or (piece.agents and not self._joins_agents):
+        continued = self._continued(first, self._member(piece))
+        if continued is not None or (piece.agents and not self._joins_agents) or piece.returns:
             return continued
         if first.input_base or _begins_midway(first):
             return self._last_bare(piece)
-        return self._last_agent(piece) if piece.agents else self._begun_bare(first)
+        return self._last_agent(piece) if piece.agents else self._begun_bare(first, piece)
 
-    def _begun_bare(self, first: ModelCall) -> int | None:
-        """Return the group of bare calls that began as a call does."""
-        at = self._begun.get(_beginning(first))
+    def _begun_bare(self, first: ModelCall, piece: Piece) -> int | None:
+        """Return the group of bare calls that began as a call does, of the same member where they name one."""
+        at = self._begun.get((self._member(piece), _beginning(first)))
         return at if at is not None and self._groups[at].bare else None
 
-    def _continued(self, first: ModelCall) -> int | None:
+    def _continued(self, first: ModelCall, member: str) -> int | None:
         """Return the group whose answer or tool call stands in a request."""
         for mark in sorted(last_answer(first)):
-            if mark in self._said:
-                return self._said[mark]
+            if (member, mark) in self._said:
+                return self._said[member, mark]
         recent = (first.input or ())[-LOOK_BACK:]
         ids = [p.id for p in parts_of(recent, ToolResponse) if p.id] + [r.id for r in requests_of(recent) if r.id]
-        asked = next((self._asked[plain_id(i)] for i in reversed(ids) if plain_id(i) in self._asked), None)
+        known = ((member, plain_id(i)) for i in reversed(ids))
+        asked = next((self._asked[i] for i in known if i in self._asked), None)
         if asked is None and any(message.role == "assistant" for message in recent):
-            return self._begun.get(_beginning(first))  # answers that were rewritten, under the same beginning
+            return self._begun.get((member, _beginning(first)))  # answers that were rewritten, under the same beginning
         return asked
 
     def _silent_home(self, piece: Piece) -> int | None:
         """Return the group of a piece whose messages were not captured."""
         if piece.agents:
-            return self._last_agent(piece) if self._joins_agents else None
+            return self._last_agent(piece) if self._joins_agents and not piece.returns else None
+        if self._member(piece) and not any(call.input_base for call in piece.models):
+            return None  # a member that calls a model on its own runs anew each time
         return self._last_bare(piece)
 
     def _last_bare(self, piece: Piece) -> int | None:
@@ -139,24 +165,25 @@ class Continuity:
         """Return the latest fitting group."""
         for at in range(len(self._groups) - 1, -1, -1):
             group = self._groups[at]
-            if group.bare == bare and not group.alone and group.end_ns <= piece.start_ns:
+            alike = group.bare == bare and group.member == self._member(piece)
+            if alike and not group.alone and not group.returns and group.end_ns <= piece.start_ns:
                 return at
         return None
 
     def _take(self, at: int, index: int, piece: Piece) -> None:
         """Put a piece into a group and note what it says and asks for."""
-        group = self._groups[at]
-        group.members.append(index)
+        group, member = self._groups[at], self._member(piece)
+        group.pieces.append(index)
         group.end_ns = max(group.end_ns, piece.end_ns)
         for call in piece.models:
             for mark in assistant_marks(call.output or ()):
-                self._said[mark] = at
+                self._said[member, mark] = at
             for request in requests_of((*(call.output or ()), *(call.input or ())[-LOOK_BACK:])):
-                self._asked["name:" + request.name] = at
+                self._askers["name:" + request.name] = at
                 if request.id:
-                    self._asked[plain_id(request.id)] = at
+                    self._askers[plain_id(request.id)] = self._asked[member, plain_id(request.id)] = at
         if piece.models and piece.models[0].input:
-            self._begun.setdefault(_beginning(piece.models[0]), at)
+            self._begun.setdefault((member, _beginning(piece.models[0])), at)
 
 
 def _begins_midway(call: ModelCall) -> bool:
@@ -199,6 +226,31 @@ def crowded(pieces: Sequence[Piece]) -> set[int]:
     return found
 
 
+class _Spans:
+    """Tool calls in order of their start, and how far those up to each one reach."""
+
+    def __init__(self) -> None:
+        self._tools: list[ToolCall] = []
+        self._starts: list[int] = []
+        self._reach: list[int] = []
+
+    def add(self, tool: ToolCall) -> None:
+        """Add a call that starts no earlier than the last one."""
+        end_ns = tool.end_ns or tool.start_ns
+        self._tools.append(tool)
+        self._starts.append(tool.start_ns)
+        self._reach.append(max(end_ns, self._reach[-1]) if self._reach else end_ns)
+
+    def around(self, piece: Piece) -> Iterator[ToolCall]:
+        """Yield the calls within whose time a piece ran, the last that began first."""
+        at = bisect_right(self._starts, piece.start_ns) - 1
+        while at >= 0 and self._reach[at] >= piece.end_ns:
+            tool = self._tools[at]
+            if piece.end_ns <= (tool.end_ns or tool.start_ns):
+                yield tool
+            at -= 1
+
+
 class Callers:
     """Find the tool call that an agent beside it answers.
 
@@ -208,20 +260,19 @@ class Callers:
 
     def __init__(self, tools: Sequence[ToolCall]) -> None:
         """Take the tool calls that may have called an agent."""
-        self._by_text: dict[str, list[ToolCall]] = {}
-        for tool in tools:
+        self._by_text: dict[str, _Spans] = {}
+        for tool in sorted(tools, key=lambda tool: (tool.start_ns, tool.key)):
             for text in {*_strings(tool.arguments), *_strings(tool.result)}:
-                self._by_text.setdefault(text, []).append(tool)
+                self._by_text.setdefault(text, _Spans()).add(tool)
 
     def of(self, asked: str, answered: str, piece: Piece) -> SpanKey | None:
         """Return the key of the call that `piece` answers, None where there is none."""
-        candidates = [tool for text in (answered, asked) if text for tool in self._by_text.get(text, ())]
+        candidates = [self._by_text[text] for text in (answered, asked) if text in self._by_text]
+        if not candidates:
+            return None
         own = {call.key for call in piece.tools}
-        for tool in candidates:
-            end_ns = tool.end_ns or tool.start_ns
-            if tool.key not in own and tool.start_ns <= piece.start_ns and piece.end_ns <= end_ns:
-                return tool.key
-        return None
+        around = (tool for spans in candidates for tool in spans.around(piece) if tool.key not in own)
+        return next((tool.key for tool in around), None)
 
 
 def _strings(value: object) -> Iterator[str]:

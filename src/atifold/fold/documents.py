@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +17,8 @@ from atifold.fold.report import Words
 from atifold.fold.scopes import ScopeKey, Scopes
 from atifold.fold.steps import child_step, insert, steps_of
 from atifold.fold.threads import Child, Thread
+from atifold.fold.told import untold_answer
+from atifold.spans import SpanKey
 
 _NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum"
 
@@ -69,7 +71,7 @@ class _Author:
 
     def __init__(self, scopes: Scopes) -> None:
         self._scopes = scopes
-        self._names: dict[ScopeKey, str | None] = {}
+        self._owners: dict[ScopeKey, AgentCall | None] = {}
         self.words = Words()
         self.subagents = 0
 
@@ -87,7 +89,7 @@ class _Author:
             (child, self.document(child.thread, taken, session=session, run_id=head.run_id or run_id))
             for child in self._in_order(thread.children)
         ]
-        made = steps_of(thread, self._agent_name, self.words)
+        made = steps_of(thread, self._owner, self.words)
         references: dict[int, list[str]] = {}
         late = []
         for child, sub in below:
@@ -99,12 +101,14 @@ class _Author:
             else:
                 late.append(child_step(child, sub["agent"]["name"], sub["trajectory_id"]))
         subs = [sub for _, sub in below if sub is not None]
+        if thread.workflow is not None:
+            made.answer = untold_answer(thread.workflow, list(_said_in(subs)), self.words)
         self.subagents += len(subs)
         steps = Writer(head.model, head.agent_name, references, self.words).write(insert(made.steps, late))
         if not steps:
             taken.discard(trajectory_id)
             return None
-        return self._whole(head, trajectory_id, session, steps, subs)
+        return self._whole(head, trajectory_id, session, steps, subs, answer=made.answer)
 
     def _whole(
         self,
@@ -113,6 +117,8 @@ class _Author:
         session: str,
         steps: list[dict[str, Any]],
         subs: list[dict[str, Any]],
+        *,
+        answer: str | None,
     ) -> dict[str, Any]:
         """Return the trajectory's fields, in ATIF's order."""
         agent: dict[str, Any] = {"name": head.agent_name, "version": head.agent_version}
@@ -134,6 +140,8 @@ class _Author:
         if subs:
             document["subagent_trajectories"] = subs
         document["extra"] = head.extra()
+        if answer is not None:
+            document["extra"]["atifold"]["answer"] = answer
         self._say(head, document)
         return document
 
@@ -150,17 +158,24 @@ class _Author:
         self.words.say("unsure", "the parent of a call is not among the spans", orphans)
         self.words.say("missing", "no model call tells its tokens", int(_lacks_tokens(head.thread, document)))
 
-    def _agent_name(self, key: tuple[str, str]) -> str | None:
-        """Return the name of the agent around a call; a workflow is none."""
+    def _owner(self, key: SpanKey) -> AgentCall | None:
+        """Return the agent around a call, or the workflow."""
         place = self._scopes.place[key]
-        if place not in self._names:
-            owner = self._scopes.owner(key)
-            self._names[place] = owner.agent if owner is not None and not owner.workflow else None
-        return self._names[place]
+        if place not in self._owners:
+            self._owners[place] = self._scopes.owner(key)
+        return self._owners[place]
 
     def _in_order(self, children: Sequence[Child]) -> list[Child]:
         """Return children in order of their start."""
         return sorted(children, key=lambda c: min(self._scopes.rank[call.key] for call in c.thread.calls))
+
+
+def _said_in(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Yield the texts that the agents of documents said, those of the embedded ones included."""
+    for document in documents:
+        yield from _said_in(document.get("subagent_trajectories", ()))
+        told = (step["message"] for step in document["steps"] if step["source"] == "agent")
+        yield from (text for text in told if isinstance(text, str))
 
 
 def _lacks_tokens(thread: Thread, document: Mapping[str, Any]) -> bool:

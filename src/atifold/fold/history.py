@@ -125,8 +125,12 @@ class History(Generic[StepT]):
         """Return the steps whose calls the next results belong to."""
         return self._lane.askers
 
-    def read(self, call: ModelCall) -> News:
-        """Return what a request adds to what is known; nothing where it was not captured."""
+    def read(self, call: ModelCall, prompt: Mark | None = None, *, opens: bool = False) -> News:
+        """Return what a request adds to what is known; nothing where it was not captured.
+
+        `prompt` is the mark of the user's message that this turn is known to begin with: it is not copied
+        from before. `opens` says that a turn ended before: then it is new even if it was said before.
+        """
         if call.input is None:
             texts = system_texts(call)
             return News(system=self._new_system(texts))
@@ -134,7 +138,11 @@ class History(Generic[StepT]):
         fresh = not self._any
         self._any = True
         replay, units, unknown = self._news(body, call.input_base)
+        if opens and prompt is not None and _begins_anew(body, units, prompt):
+            units = [*units, units_of(body[-1:])[-1]]
         copied = _copied(units) if fresh or unknown else 0
+        own = (at for at in range(copied - 1, -1, -1) if prompt is not None and prompt in _user_marks(units[at]))
+        copied = next(own, copied)
         return News(self._new_system(system_texts(call)), replay, tuple(units), copied)
 
     def answer(self, call: ModelCall, step: StepT, *, asked_anew: bool) -> None:
@@ -200,6 +208,8 @@ class History(Generic[StepT]):
         """Return the news of a request that holds only what follows a base: a retry brings none."""
         lane, units = self._lane, units_of(body)
         lane.seen = ()
+        if not units:
+            return (), []
         if lane.answered and body != lane.delta:
             count = _replayed(units, lane.known[-1])
             lane.known += units[count:]
@@ -218,6 +228,18 @@ class History(Generic[StepT]):
         new = tuple(text for text in texts if text not in self._lane.system)
         self._lane.system = texts
         return new
+
+
+def _user_marks(unit: Unit) -> set[Mark]:
+    """Return the marks of a user's turn; none for any other."""
+    return unit.marks if unit.kind == "user" else set()
+
+
+def _begins_anew(body: Sequence[Message], units: Sequence[Unit], prompt: Mark) -> bool:
+    """Tell whether a request without a history ends in the turn's prompt, which seems to be known."""
+    if not body or any(message.role in ("assistant", "tool") for message in body):
+        return False
+    return prompt in user_marks(body[-1]) and not any(prompt in _user_marks(unit) for unit in units)
 
 
 def _start_of(body: Sequence[Message]) -> Mark | None:

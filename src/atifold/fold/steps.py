@@ -6,23 +6,25 @@ without an inference; a subagent that no tool call ran for is referred to from a
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Any
 
-from atifold.calls import AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse, Usage
-from atifold.fold.figures import metrics, metrics_of
+from atifold.calls import AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
+from atifold.fold.binding import Binding
 from atifold.fold.history import History, News, Unit
-from atifold.fold.messages import requests_of, system_texts
+from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import by_history
 from atifold.fold.report import Words
 from atifold.fold.threads import Child, Thread
-from atifold.fold.toolcalls import Asked, Binding, Results, Step, take_replay, unasked
+from atifold.fold.told import OwnerOf, Turns, put_openings_first, put_told_input, put_told_output, told_input
+from atifold.fold.toolcalls import Asked, Results, Step, take_replay, unasked
 from atifold.spans import SpanKey
 
-NameOf = Callable[[SpanKey], "str | None"]
-"""Return the name of the agent that owns a call, None where none is named."""
+
+def _name_of(owner: AgentCall | None) -> str | None:
+    """Return an agent's name; a workflow is none."""
+    return owner.agent if owner is not None and not owner.workflow else None
 
 
 @dataclass(slots=True)
@@ -31,48 +33,53 @@ class Steps:
 
     steps: list[Step] = field(default_factory=list)
     bound: dict[SpanKey, Asked] = field(default_factory=dict)
+    answer: str | None = None
 
 
-def steps_of(thread: Thread, name_of: NameOf, words: Words) -> Steps:
+def steps_of(thread: Thread, owner_of: OwnerOf, words: Words) -> Steps:
     """Return the steps of a thread; references to subagents are put in by the document."""
     if thread.workflow is not None:
-        return Steps(_told_input((thread.workflow, *thread.outer)))
-    walk = _Walk(name_of, words)
+        return Steps(told_input((thread.workflow, *thread.outer)))
+    walk = _Walk(owner_of, words, {plain_id(tool.id) for tool in thread.tools if tool.id})
     for call in by_history(thread.models):
         walk.take(call)
     blocks = walk.blocks
-    _put_told_input(blocks, thread, words)
-    bound, after = _bind(blocks, thread, name_of)
+    put_told_input(blocks, thread, owner_of, words)
+    bound, after = _bind(blocks, thread, owner_of)
+    put_openings_first(blocks, after, owner_of)
     words.say("merged", "a tool call told by two spans is one call", len(bound) - len(set(map(id, bound.values()))))
     steps = [*after.get(-1, [])]
     for at, block in enumerate(blocks):
         steps += [*block, *after.get(at, [])]
     if not thread.models:
-        steps = [*_told_input((*thread.agents, *thread.outer)), *steps]
+        steps = [*told_input((*thread.agents, *thread.outer)), *steps]
         words.say("missing", "no model call was traced: only tool calls and what the agent's span tells")
-    _put_told_output(steps, thread, words)
-    return Steps(steps, bound)
+    answer = put_told_output(steps, thread, words)
+    return Steps(steps, bound, answer)
 
 
 class _Walk:
     """Follow the model calls of a thread and note the steps that each brings: its block."""
 
-    def __init__(self, name_of: NameOf, words: Words) -> None:
+    def __init__(self, owner_of: OwnerOf, words: Words, ran: AbstractSet[str]) -> None:
         self._history: History[Step] = History()
         self._results = Results()
-        self._name_of = name_of
+        self._turns = Turns(owner_of)
+        self._owner_of = owner_of
         self._words = words
+        self._ran = ran
         self.blocks: list[list[Step]] = []
 
     def take(self, call: ModelCall) -> None:
         """Add the block of one model call; its last step is the inference."""
-        news = self._history.read(call)
+        prompt, after = self._turns.prompt(call)
+        news = self._history.read(call, prompt, opens=after)
         if news.replay and self._history.askers:
             self._replay(news.replay)
         block = [Step("system", call.start_ns, (Message("system", (Text(text),)),)) for text in news.system]
         for at, unit in enumerate(news.units):
             block += self._unit(unit, call, copied=at < news.copied)
-        step = _inference(call, self._name_of(call.key) or call.agent_name)
+        step = _inference(call, _name_of(self._owner_of(call.key)) or call.agent_name)
         self._history.answer(call, step, asked_anew=bool(news.units) or call.input is None)
         self._results.know(step)
         self._note(call, news)
@@ -90,7 +97,9 @@ class _Walk:
         """Return the steps of one new turn; results go to the calls that they answer."""
         match unit.kind:
             case "results":
+                strays = [] if self._history.askers else [r.id for r in unit.responses]
                 lost = self._results.give(self._history.askers, unit.responses)
+                lost -= sum(1 for call_id in strays if call_id and plain_id(call_id) in self._ran)
                 self._words.say("left_out", "a tool result whose call is not in the trace", lost)
                 return []
             case "model":
@@ -142,14 +151,14 @@ def _inference(call: ModelCall, agent: str | None) -> Step:
 
 
 def _bind(
-    blocks: Sequence[Sequence[Step]], thread: Thread, name_of: NameOf
+    blocks: Sequence[Sequence[Step]], thread: Thread, owner_of: OwnerOf
 ) -> tuple[dict[SpanKey, Asked], dict[int, list[Step]]]:
     """Bind every tool span of a thread; return (the calls by span, new steps by the block they follow)."""
     copied = [step for block in blocks for step in block if step.copied and step.asked]
     binding = Binding([block[-1] for block in blocks], copied)
     rest = binding.bind([tool for tool in thread.tools if tool.key not in thread.twins])
     bound = dict(binding.bound)
-    after = _place_rest(blocks, rest, binding, bound, name_of)
+    after = _place_rest(blocks, rest, binding, bound, owner_of)
     for tool in thread.tools:
         outer = thread.twins.get(tool.key)
         if outer in bound:
@@ -163,7 +172,7 @@ def _place_rest(
     tools: Sequence[ToolCall],
     binding: Binding,
     bound: dict[SpanKey, Asked],
-    name_of: NameOf,
+    owner_of: OwnerOf,
 ) -> dict[int, list[Step]]:
     """Place tool spans that no step asked for: into a step that may have, else as steps of their own.
 
@@ -171,6 +180,7 @@ def _place_rest(
     """
     after: dict[int, list[Step]] = {}
     open_steps = [block[-1].may_have_asked_more for block in blocks]
+    owners = [owner_of(block[-1].call.key) if block[-1].call else None for block in blocks]
     told: dict[tuple[str, str, int | None], Asked] = {}
     for tool in tools:
         at = binding.home(tool)
@@ -181,112 +191,23 @@ def _place_rest(
             continue
         if tool.id:
             told[tool.id, tool.tool, at] = bound[tool.key]
-        if at is not None and open_steps[at]:
+        owner = owner_of(tool.key)
+        if at is not None and open_steps[at] and (owner not in owners or owner is owners[at]):
             blocks[at][-1].asked.append(bound[tool.key])
             continue
-        name = name_of(tool.key) or tool.agent_name
+        name = _name_of(owner) or tool.agent_name
         step = Step("agent", tool.start_ns, asked=[bound[tool.key]], counted=0, agent=name)
         after.setdefault(-1 if at is None else at, []).append(step)
     return after
 
 
-# ---- what only the agent's own span tells --------------------------------------------------------
-
-
-def _told_input(agents: Sequence[AgentCall]) -> list[Step]:
-    """Return the system and user steps of what went into agents, each message once."""
-    steps: list[Step] = []
-    for agent in agents:
-        told = [Message("system", (Text(agent.system),))] if agent.system else []
-        told += [message for message in agent.input or () if message.role in ("system", "user")]
-        steps += [Step(m.role, agent.start_ns, (m,)) for m in told if not _said(steps, m)]
-    return steps
-
-
-def _said(steps: Sequence[Step], message: Message) -> bool:
-    """Tell whether a message stands among the steps already."""
-    return any(message in step.messages for step in steps)
-
-
-def _put_told_input(blocks: Sequence[list[Step]], thread: Thread, words: Words) -> None:
-    """Put what went into the agent before its first inference, as far as no request tells it."""
-    if not blocks:
-        return
-    untold = {"user"} if all(call.input is None for call in thread.models) else set()
-    if not any(system_texts(call) for call in thread.models):
-        untold.add("system")
-    told = [step for step in _told_input((*thread.agents, *thread.outer)) if step.source in untold]
-    blocks[0][:0] = told
-    for source in sorted({step.source for step in told}):
-        words.say("inferred", f"the {source} step is what the agent's span tells: no model call tells its own")
-
-
-def _put_told_output(steps: list[Step], thread: Thread, words: Words) -> None:
-    """Give the agent's answer to its last inference where that does not tell its own, else a step."""
-    agent = next((a for a in reversed((*thread.outer[::-1], *thread.agents)) if a.output), None)
-    answer = tuple(m for m in (agent.output or () if agent else ()) if m.role == "assistant")[-1:]
-    claimed = claimed_metrics(thread)
-    last = next((s for s in reversed(steps) if s.call), None)
-    if last is None and (answer or claimed):
-        end = max((a.end_ns or a.start_ns for a in (*thread.agents, *thread.outer)), default=0)
-        last = Step("agent", end, answer)
-        steps.append(last)
-        words.say("inferred", "the last step is what the agent's span tells of model calls that were not traced")
-    elif last is not None and answer and _tells_nothing(last):
-        last.messages = answer
-        words.say("inferred", "the last message is the agent span's output: the model call does not tell its own")
-    if last is not None and claimed:
-        last.claimed = claimed
-        words.say("unsure", "usage only on the container (the agent's span): it stands on the last step, for all")
-
-
-def _tells_nothing(step: Step) -> bool:
-    """Tell whether an inference succeeded and its output is not known."""
-    return step.call is not None and step.call.output is None and step.call.failure is None and not step.messages
-
-
-def claimed_metrics(thread: Thread) -> dict[str, Any]:
-    """Return what containers say of tokens and cost; empty where a model call below says anything."""
-    if any(metrics_of(call) for call in thread.models) or _child_tells(thread):
-        return {}
-    claims = [a for a in thread.agents if a.usage or a.cost_usd]
-    claims = claims or [a for a in thread.outer if a.usage or a.cost_usd][:1]
-    costs = [a.cost_usd for a in claims if a.cost_usd]
-    told = metrics(_sum([a.usage for a in claims if a.usage]), math.fsum(costs) if costs else None, "container")
-    if told:
-        told["extra"] = {**told.get("extra", {}), "covers": "agent run"}
-    return told
-
-
-def _child_tells(thread: Thread) -> bool:
-    """Tell whether a model call of a subagent says anything of its usage."""
-    return any(
-        any(metrics_of(call) for call in child.thread.models) or _child_tells(child.thread) for child in thread.children
-    )
-
-
-def _sum(usages: Sequence[Usage]) -> Usage | None:
-    """Return the sum of usages, a count that none of them has being unknown; None for none."""
-    if not usages:
-        return None
-
-    def total(counts: Iterable[int | None]) -> int | None:
-        known = [count for count in counts if count is not None]
-        return sum(known) if known else None
-
-    return Usage(
-        prompt=total(u.prompt for u in usages),
-        completion=total(u.completion for u in usages),
-        cached=total(u.cached for u in usages),
-        cache_write=total(u.cache_write for u in usages),
-        reasoning=total(u.reasoning for u in usages),
-    )
+# ---- subagents -----------------------------------------------------------------------------------
 
 
 def child_step(child: Child, name: str, trajectory_id: str) -> Step:
     """Return the system step that refers to a subagent which no tool call ran for."""
-    message = Message("system", (Text(f"Ran {name}."),))
-    return Step("system", child.thread.piece.start_ns, (message,), subagents=(trajectory_id,))
+    extra = {"atifold": {"member": name}}
+    return Step("system", child.thread.piece.start_ns, subagents=(trajectory_id,), extra=extra)
 
 
 def insert(steps: Sequence[Step], late: Sequence[Step]) -> list[Step]:

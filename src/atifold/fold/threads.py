@@ -1,24 +1,29 @@
 """Turn calls into threads: which calls are one agent's one history, and which ran for whom.
 
 A thread becomes one document. The rules: an agent below a tool call is a subagent of that call; an
-agent nested without a tool is a hand-off when it does not return, else a subagent; a workflow of
+agent nested without a tool is a hand-off when control stays with it, else a subagent; a workflow of
 one member is transparent, members that carry on one history share a thread, any other workflow is
 a document of its own with its members as subagents; calls without an agent are split by history.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Final
 
 from atifold.calls import AgentCall, Message, ModelCall, ToolCall
 from atifold.fold.continuity import Callers, Continuity, Piece, begins_with, carries_on, crowded, said_by
-from atifold.fold.messages import Mark, arguments_mark, text_of
+from atifold.fold.messages import Mark, arguments_mark, requests_of, text_of
 from atifold.fold.order import TimeKey
 from atifold.fold.scopes import Scope, Scopes
 from atifold.spans import SpanKey
+
+_TRANSFER: Final = re.compile(r"transfer|hand.?off|hand.?over", re.IGNORECASE)
+"""What a tool is called that passes control on: `transfer_to_desk`, `handoff_to_agent`, `handover`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,8 @@ class _Builder:
         """Return the thread of an agent with all that belongs to it."""
         scope = self._scopes.inside.get(agent.key, Scope())
         legs = (agent, *self._scopes.legs.get(agent.key, ()))
-        if scope.agents and (agent.workflow or not (scope.models or scope.tools)):
+        delegates = any(nested.delegated for nested in scope.agents)  # so it is an agent, and no wrapper of one
+        if scope.agents and (agent.workflow or not (scope.models or scope.tools or delegates)):
             return self._container(legs, scope)
         if agent.workflow and scope.models:
             return self._container(legs, scope)
@@ -103,7 +109,7 @@ class _Builder:
 
     def _container(self, legs: tuple[AgentCall, ...], scope: Scope) -> Thread:
         """Return the thread of a workflow, or of its only member."""
-        members = self.members(scope)
+        members = self.members(scope, by_name=True)
         if len(members) == 1:
             return replace(members[0], outer=(*members[0].outer, *legs))
         if not members:
@@ -155,7 +161,7 @@ class _Builder:
 
     # ---- the members of a workflow, a tool call or a trace -------------------------------------
 
-    def members(self, scope: Scope, *, joins_agents: bool = False) -> list[Thread]:
+    def members(self, scope: Scope, *, joins_agents: bool = False, by_name: bool = False) -> list[Thread]:
         """Return the threads inside a scope: agents and bare calls, joined by their histories."""
         threads = self._not_empty([self.agent(agent) for agent in scope.agents])
         if len(threads) > 1 or scope.tools:
@@ -164,7 +170,7 @@ class _Builder:
         pieces.sort(key=self._thread_rank)
         if len(pieces) == 1 and not scope.tools:
             return pieces
-        continuity = Continuity(joins_agents=joins_agents)
+        continuity = Continuity(joins_agents=joins_agents, by_name=by_name)
         groups = continuity.group([thread.piece for thread in pieces])
         joined = [self._joined([pieces[at] for at in group]) for group in groups]
         return self._with_stray_tools(joined, scope.tools, continuity)
@@ -261,27 +267,40 @@ def _is_twin(outer: ToolCall, inner: ToolCall) -> bool:
     return outer.tool == inner.tool and same_id and same_arguments
 
 
+def _asks_transfer(thread: Thread) -> bool:
+    """Tell whether a thread's last calls of tools ask for a transfer of control, as agents' frameworks name it."""
+    names = [request.name for model in thread.models[-1:] for request in requests_of(model.output or ())]
+    return any(_TRANSFER.search(name) for name in (*names, *(tool.tool for tool in thread.tools)))
+
+
 class _Control:
     """Tell whether control went from an agent to one nested in it for good."""
 
     def __init__(self, thread: Thread) -> None:
         self._said: set[Mark] = set()
         self._last_ns = 0
-        self._asks_models = False
+        self._transfers = False
         self.goes_on(thread)
 
     def goes_on(self, thread: Thread) -> None:
         """Take in what the agent, or the one that it handed over to, did."""
         self._said |= said_by(thread.models)
         self._last_ns = max([self._last_ns, *(call.start_ns for call in (*thread.models, *thread.tools))])
-        self._asks_models = self._asks_models or bool(thread.models)
+        self._transfers = _asks_transfer(thread)
 
     def passes_to(self, inner: Thread, *, crowd: bool) -> bool:
-        """Tell whether nobody is called after a nested agent; in a `crowd`, others ran at its time."""
-        if any(agent.handoff for agent in inner.agents) or begins_with(inner.models, self._said):
+        """Tell whether control stays with a nested agent; in a `crowd`, others ran at its time.
+
+        It does by the agent's own word, or where nobody is called after it and a transfer was asked
+        for or its history continues what was said.
+        """
+        if any(agent.delegated for agent in inner.agents) or inner.workflow is not None:
+            return False
+        if any(agent.handoff for agent in inner.agents):
             return True
-        returned = self._last_ns >= inner.piece.end_ns
-        return self._asks_models and not returned and not crowd and inner.workflow is None
+        if self._last_ns >= inner.piece.end_ns:
+            return False
+        return begins_with(inner.models, self._said) or (self._transfers and not crowd)
 
 
 def _asked(thread: Thread) -> str:

@@ -6,16 +6,13 @@ running: ids may be missing, differ on both sides, or come back in later steps.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from atifold.calls import MISSING, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
-from atifold.fold.messages import arguments_mark, is_placeholder, plain_id, requests_of, result_text, spoken, text_of
-from atifold.spans import SpanKey
-from atifold.times import microseconds
+from atifold.fold.messages import arguments_mark, is_placeholder, plain_id, requests_of, text_of
 
 _ASKS_TOOLS: Final = frozenset(("tool_calls", "tool_call", "tool_use", "function_call", "tool-calls"))
 
@@ -240,117 +237,6 @@ class Results:
             step.asked.append(Asked(response.id, response.name or "", told=response))
         else:
             step.loose.append(response)
-
-
-class Binding:
-    """Bind tool spans to the calls of a thread's steps."""
-
-    def __init__(self, steps: Sequence[Step], earlier: Sequence[Step] = ()) -> None:
-        """Take the steps of model calls, in order; `earlier` ones, copied, are known by ids alone."""
-        self._steps = steps
-        self._place = {step.call.key: at for at, step in enumerate(steps) if step.call}
-        self._starts: list[int] = []
-        for step in steps:
-            start = microseconds(step.time_ns)
-            self._starts.append(max(start, self._starts[-1]) if self._starts else start)
-        self._by_id: dict[str, list[tuple[int, Asked]]] = defaultdict(list)
-        self._by_told: dict[tuple[str, str], list[tuple[int, Asked]]] = defaultdict(list)
-        self._by_name: dict[str, list[tuple[int, Asked]]] = defaultdict(list)
-        for at, step in [*((-1, step) for step in earlier), *enumerate(steps)]:
-            for asked in step.asked:
-                if asked.id:
-                    self._by_id[plain_id(asked.id)].append((at, asked))
-        self.bound: dict[SpanKey, Asked] = {}
-
-    def bind(self, tools: Sequence[ToolCall]) -> list[ToolCall]:
-        """Bind spans, given in order of time; return those that no step asked for."""
-        rest = [tool for tool in tools if not self._bind_by_id(tool)]
-        if not rest:
-            return []
-        self._know_names()
-        rest = [tool for tool in rest if not self._bind_one(tool, self._told(tool))]
-        rest = [tool for tool in rest if not self._bind_one(tool, self._by_name.get(tool.tool, []))]
-        return [tool for tool in rest if tool.tool or not self._bind_one(tool, self._nameless(tool))]
-
-    def _know_names(self) -> None:
-        """Note the calls by name, and by name with what else a span may show."""
-        for at, step in enumerate(self._steps):
-            for asked in step.asked:
-                self._by_name[asked.name].append((at, asked))
-                for mark in _argument_marks(asked):
-                    self._by_told[asked.name, mark].append((at, asked))
-
-    def home(self, tool: ToolCall) -> int | None:
-        """Return the place of the step that a tool ran in: its parent's, else the last one begun."""
-        if tool.parent in self._place:
-            return self._place[tool.parent]
-        at = bisect_right(self._starts, microseconds(tool.start_ns)) - 1
-        return at if at >= 0 else None
-
-    def _bind_by_id(self, tool: ToolCall) -> bool:
-        """Bind a span whose id is known; a second span of a call is merged into it."""
-        known = self._by_id.get(plain_id(tool.id), []) if tool.id else []
-        if len(known) == 1 and known[0][1].span is None:
-            self._take(known[0][1], tool)
-            return True
-        if self._bind_one(tool, known):
-            return True
-        same = [asked for _, asked in known if asked.span and asked.span.tool == tool.tool]
-        if not same:
-            return False
-        self._take(same[-1], tool)
-        return True
-
-    def _told(self, tool: ToolCall) -> list[tuple[int, Asked]]:
-        """Return the calls of a span's name and arguments; without arguments, of its name and result."""
-        if tool.arguments is not MISSING:
-            return self._by_told.get((tool.tool, arguments_mark(tool.arguments)), [])
-        if tool.result is MISSING:
-            return []
-        return self._by_told.get((tool.tool, "result " + spoken(result_text(tool.result))), [])
-
-    def _nameless(self, tool: ToolCall) -> list[tuple[int, Asked]]:
-        """Return the calls of the step that a span without a name ran in."""
-        at = self.home(tool)
-        return [] if at is None else [(at, asked) for asked in self._steps[at].asked]
-
-    def _bind_one(self, tool: ToolCall, known: Sequence[tuple[int, Asked]]) -> bool:
-        """Bind a span to the free call nearest its time: in its step, else before, else after it."""
-        home = self.home(tool)
-        home = -1 if home is None else home
-        until = bisect_right(known, home, key=lambda pair: pair[0])
-        asked = self._free(known, until)
-        if asked is None:
-            return False
-        self._take(asked, tool)
-        return True
-
-    def _free(self, known: Sequence[tuple[int, Asked]], until: int) -> Asked | None:
-        """Return the first free call of the latest step before the place `until`, else the first after it."""
-        at = until - 1
-        while at >= 0 and known[at][1].span is not None:
-            at -= 1
-        if at >= 0:
-            while at > 0 and known[at - 1][0] == known[at][0] and known[at - 1][1].span is None:
-                at -= 1
-            return known[at][1]
-        return next((asked for _, asked in known[until:] if asked.span is None), None)
-
-    def _take(self, asked: Asked, tool: ToolCall) -> None:
-        """Bind a span to a call."""
-        asked.bind(tool)
-        self.bound[tool.key] = asked
-
-
-def _argument_marks(asked: Asked) -> Iterator[str]:
-    """Yield what a span of a call may show: its arguments, a lone argument's value, or its result."""
-    yield arguments_mark(asked.arguments)
-    if isinstance(asked.arguments, Mapping) and len(asked.arguments) == 1:
-        value = next(iter(asked.arguments.values()))
-        if not isinstance(value, Mapping):
-            yield arguments_mark(value)
-    if asked.told is not None and asked.told.result is not MISSING:
-        yield "result " + spoken(result_text(asked.told.result))
 
 
 def unasked(tool: ToolCall) -> Asked:

@@ -12,16 +12,19 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
+from atifold.jsontext import text_of, to_json_text
+from atifold.otlp.shapes import list_in, object_in, text_in
 from atifold.spans import Attributes
 
 _INT64: Final = range(-(2**63), 2**63)
 
 
 class _NotANumber:
-    """Stands for a value that is no value: a NaN, or a number that cannot be read."""
+    """Stands for a value that is no value: a NaN, or a number or a yes or no that cannot be read."""
 
 
 _DROPPED: Final = _NotANumber()
+_YES_OR_NO: Final = {"true": True, "false": False}
 
 
 def attributes(items: Any) -> dict[str, Any]:
@@ -31,13 +34,21 @@ def attributes(items: Any) -> dict[str, Any]:
     integer that is no integer) leaves its name out; null is kept as None.
     """
     found: dict[str, Any] = {}
-    for item in items or ():
-        value = _value(item.get("value"))
+    for item in list_in(items):
+        pair = object_in(item)
+        name, value = _name(pair), _value(pair.get("value"))
         if value is _DROPPED:
-            found.pop(item["key"], None)
+            found.pop(name, None)
         else:
-            found[item["key"]] = value
+            found[name] = value
     return found
+
+
+def _name(pair: Mapping[str, Any]) -> str:
+    name = pair.get("key")
+    if name is None:
+        raise KeyError("key")
+    return text_in(name)
 
 
 def plain(value: Any) -> Any:
@@ -49,7 +60,7 @@ def plain(value: Any) -> Any:
 def _value(value: Any) -> Any:
     if not value:
         return None
-    for kind, content in value.items():
+    for kind, content in object_in(value).items():
         reader = _READERS.get(kind)
         if reader is not None:
             return reader(content)
@@ -57,11 +68,11 @@ def _value(value: Any) -> Any:
 
 
 def _text(content: Any) -> Any:
-    return content if isinstance(content, str) else str(content)
+    return content if content is None or isinstance(content, str) else text_of(content) or to_json_text(content)
 
 
 def _bool(content: Any) -> Any:
-    return content if isinstance(content, bool) else str(content).lower() == "true"
+    return content if isinstance(content, bool) else _YES_OR_NO.get(str(content).lower(), _DROPPED)
 
 
 def _int(content: Any) -> Any:
@@ -96,7 +107,7 @@ def _kvlist(content: Any) -> Any:
 
 def _values(content: Any) -> Any:
     """Return what an array or a map holds; an empty one may lack its list."""
-    return (content.get("values") or ()) if content else ()
+    return list_in(object_in(content).get("values")) if content else ()
 
 
 _READERS: Final[dict[str, Callable[[Any], Any]]] = {

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from atifold.errors import InputError
-from atifold.jsonfiles import BOM, documents, unpacked
+from atifold.jsonfiles import BOM, STDIN, documents, unpacked
 from atifold.jsontext import fault
 from atifold.kinds import is_object
 from atifold.otlp import json
@@ -25,7 +25,7 @@ def read(paths: Sequence[Path | str], *, stdin: BinaryIO | None = None) -> Batch
     batch = Batch()
     for path in paths:
         if str(path) == "-":
-            batch.extend(_parse_file(stdin.read() if stdin is not None else b"", "<stdin>"))
+            batch.extend(_parse_file(stdin.read() if stdin is not None else b"", STDIN))
             continue
         try:
             data = Path(path).read_bytes()

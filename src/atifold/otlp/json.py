@@ -7,7 +7,8 @@ Besides the mapping that the OTLP specification asks for, this takes protobuf's 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 from atifold.errors import InputError
@@ -15,6 +16,7 @@ from atifold.kinds import is_list, is_object
 from atifold.otlp.anyvalue import attributes
 from atifold.otlp.batch import Batch
 from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
+from atifold.otlp.shapes import list_in, object_in, optional_object, text_in
 from atifold.spans import Kind, Link, Span, SpanEvent, Status
 
 WANTED: Final = "wanted OTLP JSON (resourceSpans)"
@@ -53,8 +55,30 @@ class _Origin(NamedTuple):
     """What the spans of one scope share."""
 
     resource: dict[str, Any]
-    scope_name: str
-    scope_version: str
+    scope_name: str = ""
+    scope_version: str = ""
+
+
+class _Place(NamedTuple):
+    """Where spans are read, and the batch that they go into."""
+
+    batch: Batch
+    where: str
+    line: int | None
+
+    @contextmanager
+    def sparing(self, what: str) -> Generator[None]:
+        """Turn what cannot be read in the block into one complaint, so that it costs nothing but itself."""
+        try:
+            yield
+        except _BAD as error:
+            self.complain(what, error)
+
+    def complain(self, what: str, error: Exception) -> None:
+        """Leave a complaint about what cannot be read."""
+        why = f"no {error}" if isinstance(error, KeyError) else str(error)
+        found = f"found a {what} that cannot be read ({why})"
+        self.batch.complaints.append(InputError(self.where, found, f"wanted an OTLP {what}", line=self.line))
 
 
 def is_otlp(value: Any) -> bool:
@@ -77,20 +101,18 @@ def _wrapped(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def decode(value: Any, where: str, line: int | None = None) -> Batch:
     """Read the spans of one parsed JSON value.
 
-    A span, scope or resource that cannot be read costs only itself and leaves a complaint. A value
+    A span that cannot be read, or what a scope or resource says of its spans, costs only itself and
+    leaves a complaint. A value
     that is no OTLP at all gives one complaint; logs and metrics are passed over in silence.
     """
     batch = Batch()
     if not is_otlp(value):
         batch.complaints.append(InputError(where, _describe(value), WANTED, line=line))
         return batch
+    place = _Place(batch, where, line)
     for resource_spans in _resource_spans(value):
-        try:
-            resource = attributes(_object(resource_spans.get("resource")).get("attributes"))
-            for scope_spans in _first(resource_spans, _SCOPE_SPANS) or ():
-                _decode_scope(scope_spans, resource, batch, (where, line))
-        except _BAD as error:
-            batch.complaints.append(_complaint(where, line, "resource", error))
+        with place.sparing("resource"):
+            _decode_resource(object_in(resource_spans), place)
     return batch
 
 
@@ -98,11 +120,6 @@ def _describe(value: Any) -> str:
     if is_object(value):
         return "found a JSON object with " + (", ".join(sorted(map(str, value))[:5]))
     return f"found a JSON {type(value).__name__}"
-
-
-def _complaint(where: str, line: int | None, what: str, error: Exception) -> InputError:
-    why = f"no {error}" if isinstance(error, KeyError) else str(error)
-    return InputError(where, f"found a {what} that cannot be read ({why})", "wanted an OTLP span", line=line)
 
 
 def _resource_spans(value: Any) -> Iterator[Any]:
@@ -114,15 +131,6 @@ def _resource_spans(value: Any) -> Iterator[Any]:
             yield from _first(inner, _RESOURCE_SPANS) or ()
 
 
-def _object(value: Any) -> Mapping[str, Any]:
-    """Return an object that may be missing or null."""
-    if value is None:
-        return {}
-    if not is_object(value):
-        raise TypeError(f"a {type(value).__name__} in place of an object")
-    return value
-
-
 def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     for name in names:
         if name in value:
@@ -130,34 +138,43 @@ def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return None
 
 
-def _decode_scope(
-    scope_spans: Mapping[str, Any], resource: dict[str, Any], batch: Batch, place: tuple[str, int | None]
-) -> None:
-    scope = _object(_first(scope_spans, _SCOPE))
-    origin = _Origin(resource, scope.get("name") or "", scope.get("version") or "")
-    for item in scope_spans.get("spans") or ():
-        try:
-            batch.spans.append(_span(item, origin))
+def _decode_resource(resource_spans: Mapping[str, Any], place: _Place) -> None:
+    resource: dict[str, Any] = {}
+    with place.sparing("resource"):
+        resource = attributes(optional_object(resource_spans.get("resource")).get("attributes"))
+    for scope_spans in list_in(_first(resource_spans, _SCOPE_SPANS)):
+        with place.sparing("scope"):
+            _decode_scope(object_in(scope_spans), resource, place)
+
+
+def _decode_scope(scope_spans: Mapping[str, Any], resource: dict[str, Any], place: _Place) -> None:
+    origin = _Origin(resource)
+    with place.sparing("scope"):
+        scope = optional_object(_first(scope_spans, _SCOPE))
+        origin = _Origin(resource, text_in(scope.get("name")), text_in(scope.get("version")))
+    for item in list_in(scope_spans.get("spans")):
+        try:  # not `sparing`: a context for each span would be felt
+            place.batch.spans.append(_span(object_in(item), origin))
         except _BAD as error:
-            batch.complaints.append(_complaint(*place, "span", error))
+            place.complain("span", error)
 
 
 def _span(item: Mapping[str, Any], origin: _Origin) -> Span:
     get = item.get
-    status = _object(get("status"))
+    status = optional_object(get("status"))
     return Span(
         trace_id=_required(item, "traceId", "trace_id", TRACE_BYTES),
         span_id=_required(item, "spanId", "span_id", SPAN_BYTES),
         parent_id=read_id(get("parentSpanId", get("parent_span_id")), SPAN_BYTES),
-        name=get("name") or "",
+        name=text_in(get("name")),
         start_ns=_time(get("startTimeUnixNano", get("start_time_unix_nano"))),
         end_ns=_time(get("endTimeUnixNano", get("end_time_unix_nano"))) or None,
         kind=_KINDS[_enum(get("kind"), "SPAN_KIND_", _KIND_NUMBERS)],
         attributes=attributes(get("attributes")),
-        events=tuple(_event(event) for event in get("events") or ()),
-        links=tuple(_link(link) for link in get("links") or ()),
+        events=tuple(_event(object_in(event)) for event in list_in(get("events"))),
+        links=tuple(_link(object_in(link)) for link in list_in(get("links"))),
         status=_STATUSES[_enum(status.get("code"), "STATUS_CODE_", _STATUS_NUMBERS)],
-        status_message=status.get("message") or "",
+        status_message=text_in(status.get("message")),
         resource=origin.resource,
         scope_name=origin.scope_name,
         scope_version=origin.scope_version,
@@ -173,15 +190,18 @@ def _required(item: Mapping[str, Any], camel: str, snake: str, size: int) -> str
 
 def _time(value: Any) -> int:
     """Return nanoseconds since the epoch, 0 for none; raises ValueError for what fits no 64 bits."""
-    time = int(value or 0)
+    try:
+        time = int(value or 0)
+    except (TypeError, ValueError, OverflowError):
+        time = -1
     if not 0 <= time < _UINT64:
-        raise ValueError(f"time {value}")
+        raise ValueError(f"time {str(value)[:40]}")
     return time
 
 
 def _event(item: Mapping[str, Any]) -> SpanEvent:
     time = item.get("timeUnixNano", item.get("time_unix_nano"))
-    return SpanEvent(item.get("name") or "", _time(time), attributes(item.get("attributes")))
+    return SpanEvent(text_in(item.get("name")), _time(time), attributes(item.get("attributes")))
 
 
 def _link(item: Mapping[str, Any]) -> Link:

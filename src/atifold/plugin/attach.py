@@ -15,6 +15,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from atifold import process
 from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
+from atifold.plugin.forerunner import Forerunner
+from atifold.plugin.intake import settings_of
+from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
 from atifold.settings import Settings
@@ -25,9 +28,20 @@ if TYPE_CHECKING:
     from atifold.emit import Emitter
 
 _log = logging.getLogger("atifold")
-_lock = threading.Lock()
-_processors: weakref.WeakKeyDictionary[TracerProvider, AtifSpanProcessor] = weakref.WeakKeyDictionary()
-_connected: weakref.WeakKeyDictionary[TracerProvider, weakref.WeakSet[EventBus]] = weakref.WeakKeyDictionary()
+_lock = threading.RLock()
+
+
+class _Attachment:
+    """What was done to one provider: who goes before its processors, its doors, and the buses it hears."""
+
+    def __init__(self, provider: TracerProvider) -> None:
+        self.doors = Doors(provider)
+        self.forerunner = Forerunner()
+        self.buses: weakref.WeakSet[EventBus] = weakref.WeakSet()
+        put_in_front(provider, self.forerunner)
+
+
+_attachments: weakref.WeakKeyDictionary[TracerProvider, _Attachment] = weakref.WeakKeyDictionary()
 
 
 def instrument(
@@ -41,11 +55,16 @@ def instrument(
     """Attach atifold to a provider (None: the global one) and return the bus to emit events on.
 
     Adds an AtifSpanProcessor that writes to `directory`, unless `processor` is False or the provider
-    exports to an AtifSpanExporter already, and makes spans of the events of `bus` (None: the shared
+    feeds one or an AtifSpanExporter already, and makes spans of the events of `bus` (None: the shared
     one). Where no provider was set up at all, an SDK TracerProvider is made and set as the global one,
-    and that is logged. A second call for the same provider and bus changes nothing.
+    with a warning. A second call for the same provider and bus changes nothing.
 
-    Raises TypeError for a setting that there is not, and for a provider that is not the SDK's.
+    The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
+    living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
+    hangs under the span of the provider that was attached first.
+
+    Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
+    not the SDK's.
     """
     return attach(tracer_provider, directory=directory, bus=bus, processor=processor, **settings).bus
 
@@ -66,47 +85,48 @@ def attach(
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
-    chosen = Settings.from_env(dir=directory, **settings)
+    chosen = settings_of(directory, settings)
     provider = _sdk_provider(tracer_provider)
     if bus is None:
         bus = shared_bus()
     with _lock:
-        door = _door(provider)
-        if door is None and processor:
-            door = _processors[provider] = AtifSpanProcessor(directory, **settings)
-            provider.add_span_processor(door)
-        connected = _connected.setdefault(provider, weakref.WeakSet())
-        if bus in connected:
+        attachment = _attachments.get(provider)
+        if attachment is None:
+            attachment = _attachments[provider] = _Attachment(provider)
+        if processor and not attachment.doors():
+            ours = AtifSpanProcessor(directory, **settings)
+            attachment.doors.known = (ours,)
+            provider.add_span_processor(ours)
+        if bus in attachment.buses:
             return Attached(bus, lambda: None)
-        connected.add(bus)
-        return Attached(bus, _connect(provider, bus, door, chosen))
+        attachment.buses.add(bus)
+        return Attached(bus, _connect(provider, bus, attachment, chosen))
 
 
 def _connect(
-    provider: TracerProvider, bus: EventBus, door: AtifSpanProcessor | AtifSpanExporter | None, settings: Settings
+    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings
 ) -> Callable[[], None]:
     """Have the events of a bus become spans of a provider; return the way to stop."""
-    emitter = _emitter(provider, settings, _side_doors(door, bus))
+    found = attachment.doors
+    emitter = _emitter(provider, settings, _side_doors(found, bus))
     # The exit handler is registered after the provider's own one, so run before it: spans that are
     # open still reach every processor.
-    undo = [emitter.attach(bus), process.before_exit(emitter.flush)]
-    if door is not None:
-        undo.append(door.feed_from(emitter))
+    undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
     process.watch_forks(emitter)
 
     def release() -> None:
         with _lock:
             if undo:
-                _connected[provider].discard(bus)
+                attachment.buses.discard(bus)
+            attachment.forerunner.leave(emitter)
         while undo:
             undo.pop()()
 
+    attachment.forerunner.go_before(emitter, release)
     return release
 
 
-def _emitter(
-    provider: TracerProvider, settings: Settings, side_doors: Sequence[SideDoor] | Callable[[], Sequence[SideDoor]]
-) -> Emitter:
+def _emitter(provider: TracerProvider, settings: Settings, side_doors: Callable[[], Sequence[SideDoor]]) -> Emitter:
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
 
     return Emitter(
@@ -117,11 +137,11 @@ def _emitter(
     )
 
 
-def _side_doors(door: SideDoor | None, bus: EventBus) -> Sequence[SideDoor] | Callable[[], Sequence[SideDoor]]:
-    if door is not None:
-        return (door,)
+def _side_doors(found: Doors, bus: EventBus) -> Callable[[], Sequence[SideDoor]]:
+    if bus is not shared_bus():
+        return found
     # an exporter that the SDK makes later, in another provider or by configuration, is found there
-    return doors.doors if bus is shared_bus() else ()
+    return lambda: found() or doors.doors()
 
 
 def _sdk_provider(given: trace.TracerProvider | None) -> TracerProvider:
@@ -129,28 +149,14 @@ def _sdk_provider(given: trace.TracerProvider | None) -> TracerProvider:
     if isinstance(found, TracerProvider):
         return found
     if given is None and isinstance(found, trace.ProxyTracerProvider):
-        _log.info("no TracerProvider was set up: one of the SDK is made and set as the global one")
+        _log.warning(
+            "atifold: no TracerProvider was set up, so one of the SDK is set as the global one, and a later "
+            "set_tracer_provider will be refused; call instrument after it, or pass it your provider"
+        )
         made = TracerProvider()
         trace.set_tracer_provider(made)
         return made
     raise TypeError(f"an SDK TracerProvider is wanted to attach to, {type(found).__name__} was found")
-
-
-def _door(provider: TracerProvider) -> AtifSpanProcessor | AtifSpanExporter | None:
-    """Return what of ours the provider feeds already."""
-    known = _processors.get(provider)
-    if known is not None:
-        return known
-    # The SDK has no public way to ask; one that names it otherwise gets a processor of ours in any case.
-    active = getattr(provider, "_active_span_processor", None)
-    processors: Sequence[object] = getattr(active, "_span_processors", ())
-    for attached in processors:
-        if isinstance(attached, AtifSpanProcessor):
-            return attached
-        exporter = getattr(attached, "span_exporter", None)
-        if isinstance(exporter, AtifSpanExporter):
-            return exporter
-    return None
 
 
 def process_exporter() -> AtifSpanExporter | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
 
@@ -13,10 +14,23 @@ from opentelemetry.sdk.trace import ReadableSpan
 from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Started
 from atifold.plugin import doors
+from atifold.plugin.folder import hindrance
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
 from atifold.settings import Settings
 from atifold.sinks import DirectorySink
 from atifold.spans import Span
+
+_log = logging.getLogger("atifold")
+
+
+def settings_of(directory: str | Path | None, settings: Mapping[str, object]) -> Settings:
+    """Return the settings that code gave by name; what it left open is the environment's.
+
+    Raises TypeError for a setting that there is not or that cannot be read.
+    """
+    if "dir" in settings:
+        raise TypeError("atifold has no setting named dir; the folder is given as `directory`")
+    return Settings.from_env(dir=directory, **settings)
 
 
 class Source(Protocol):
@@ -37,16 +51,23 @@ class Intake:
     def __init__(self, directory: str | Path | None = None, **settings: object) -> None:
         """Take the folder for documents and settings by name; what is not given is the environment's.
 
-        From then on it is among the process's side doors.
+        From then on it is among the process's side doors. A folder that cannot be written to is only
+        said: it may be mended while the program runs.
         """
-        self.settings = Settings.from_env(dir=directory, **settings)
+        self.settings = settings_of(directory, settings)
         chosen = self.settings
+        folder = chosen.dir.absolute()  # a program may change its folder
+        hindered = hindrance(folder)
+        if hindered is not None:
+            _log.warning("atifold cannot write to %s: %s; documents are lost until it can", folder, hindered)
+        folding = Folding(chosen.group, note=self._note)
         self._assembler = Assembler(
-            Folding(chosen.group),
-            DirectorySink(chosen.dir.absolute()),  # a program may change its folder
+            folding,
+            DirectorySink(folder),
             Bounds.of(chosen),
             by_conversation=chosen.group == "conversation",
             read=self._read,
+            prepare=folding.prepare,
         )
         self._follow_sampler = chosen.follow_sampler
         # takes a span of the SDK: as started where it is the live one, else as finished
@@ -66,13 +87,13 @@ class Intake:
 
     def flush(self, timeout_millis: int) -> bool:
         """Write what is finished now; return whether all of it was written in time."""
-        for source in self._sources:
+        for source in tuple(self._sources):
             source.sweep(time.time_ns())
         return self._assembler.flush(timeout_millis / 1000)
 
     def close(self) -> None:
         """Write everything, unfinished traces as incomplete, and stop."""
-        for source in self._sources:
+        for source in tuple(self._sources):
             source.flush()
         doors.unregister(self)
         self._assembler.shutdown()
@@ -95,13 +116,16 @@ class Intake:
         if sampled or not self._follow_sampler:
             self._assembler.put(span)
 
+    def _note(self, kind: str, words: str, n: int) -> None:
+        self._assembler.note(kind, words, n)
+
     def _put_sampled(self, span: ReadableSpan) -> None:
         if context_of(span).trace_flags.sampled:
             self._assembler.put(span)
 
     def _read(self, span: ReadableSpan | Callable[[], Span]) -> Started | Ended | None:
         if not isinstance(span, ReadableSpan):
-            return Ended(span(), remote_parent=False)
+            return Ended(span(), remote_parent=False, whole=True)
         context, parent = context_of(span), span.parent
         trace_id, span_id = trace_id_of(context), span_id_of(context)
         remote = parent is not None and parent.is_remote

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO
 
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
@@ -16,21 +16,21 @@ from atifold.readable import span_of
 
 
 class SpanFile(SpanExporter):
-    """An exporter that writes one OTLP/JSON request a line; the file is replaced, not added to.
+    """An exporter that writes one OTLP/JSON request a line; a file is replaced, not added to.
 
     Nothing raises: `error` is the first reason for which spans are missing, None while all are there. The
     SDK exports on a thread of its own, where an error that is raised is a traceback in the log.
     """
 
-    def __init__(self, path: str | Path) -> None:
-        """Open the file for writing."""
-        self.path = Path(path)
+    def __init__(self, target: str | Path | BinaryIO) -> None:
+        """Open a file for writing, or take a stream, which stays its owner's to close."""
         self.error: OutputError | None = None
         self._lock = threading.Lock()
-        self._file: IO[bytes] | None = None
+        self._file: BinaryIO | None = None
+        self._is_ours = isinstance(target, (str, Path))
+        self._where = str(target) if isinstance(target, (str, Path)) else str(getattr(target, "name", "the stream"))
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = self.path.open("wb")
+            self._file = _opened(Path(target)) if isinstance(target, (str, Path)) else target
         except OSError as error:
             self._keep(error)
 
@@ -48,12 +48,14 @@ class SpanFile(SpanExporter):
         return SpanExportResult.SUCCESS
 
     def shutdown(self) -> None:
-        """Close the file; the last bytes may be what does not fit any more."""
+        """Close the file, or flush the stream; the last bytes may be what does not fit any more."""
         with self._lock:
             file, self._file = self._file, None
             try:
-                if file is not None:
+                if file is not None and self._is_ours:
                     file.close()
+                elif file is not None:
+                    file.flush()
             except OSError as error:
                 self._keep(error)
 
@@ -68,4 +70,11 @@ class SpanFile(SpanExporter):
             return self.error is None
 
     def _keep(self, error: OSError) -> None:
-        self.error = self.error or OutputError(self.path, error.strerror or str(error))
+        if self.error is None:
+            self.error = OutputError(self._where, error.strerror or str(error))
+            self.error.__cause__ = error
+
+
+def _opened(path: Path) -> BinaryIO:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path.open("wb")

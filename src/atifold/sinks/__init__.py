@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from atifold.sinks.directory import DirectorySink
+from atifold.sinks.files import write_file
 from atifold.sinks.json_lines import JsonLinesSink
 
-__all__ = ["DirectorySink", "JsonLinesSink"]
+__all__ = ["DirectorySink", "JsonLinesSink", "write_file"]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atifold.atif import dumps
 from atifold.errors import OutputError
 from atifold.filename import file_stem
+from atifold.sinks.files import write_file
 
 if TYPE_CHECKING:
     from atifold.fold import Document
@@ -33,16 +31,7 @@ class DirectorySink:
         no temporary file stays behind.
         """
         target = self._file(document.name)
-        temporary = target.with_name(f".{target.stem}.{os.getpid()}-{threading.get_ident()}.tmp")
-        data = dumps(document.trajectory)
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(data)
-            temporary.replace(target)
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                temporary.unlink()
-            raise OutputError(target, error.strerror or str(error)) from error
+        write_file(target, dumps(document.trajectory))
         return target
 
     def discard(self, name: str) -> None:

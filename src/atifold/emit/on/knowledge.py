@@ -1,7 +1,6 @@
 """Handle retrieval, memory and embeddings: spans of their own under the agent.
 
-Their domains have no typed payloads yet: fields are read by their wire names, and only the numbers
-and ids named here leave as structure.
+Only the numbers and ids named here leave as structure.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from atifold.emit.state import Owner
 from atifold.emit.writer import Moment, Record
 from atifold.events.envelope import Event
 from atifold.jsontext import to_json_text
+from atifold.kinds import field
 
 
 def retrieved(machine: Machine, event: Event[Any]) -> None:
@@ -31,11 +31,11 @@ def retrieved(machine: Machine, event: Event[Any]) -> None:
     top_k = read_field(event, "k")
     if type(top_k) is int:
         record.attributes[semconv.RETRIEVAL_TOP_K] = top_k
-    for field in ("considered_count", "admitted_count", "rejected_count", "threshold"):
-        value = read_field(event, field)
+    for figure in ("considered_count", "admitted_count", "rejected_count", "threshold"):
+        value = read_field(event, figure)
         if isinstance(value, (int, float)):
-            record.attributes[f"agentfootprint.memory.{field}"] = value
-    candidates = read_field(event, "candidates")
+            record.attributes[f"agentfootprint.memory.{figure}"] = value
+    candidates = field(event.payload.to_wire(), "candidates")
     if isinstance(candidates, list) and machine.writer.wants_content:
         record.content[semconv.RETRIEVAL_DOCUMENTS] = to_json_text(candidates)
     record.end_ns = event.meta.time_ns
@@ -58,10 +58,10 @@ def attached(machine: Machine, event: Event[Any]) -> None:
         machine.drop_fact()
         return
     facts: dict[str, Any] = {}
-    for field in ("score", "rank"):
-        value = read_field(event, field)
+    for figure in ("score", "rank"):
+        value = read_field(event, figure)
         if isinstance(value, (int, float)):
-            facts[f"agentfootprint.memory.{field}"] = value
+            facts[f"agentfootprint.memory.{figure}"] = value
     summary = read_field(event, "content_summary")
     content = {"agentfootprint.memory.content_summary": summary} if isinstance(summary, str) else {}
     memory_id = read_field(event, "memory_id")

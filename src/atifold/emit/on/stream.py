@@ -43,9 +43,9 @@ def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:
         request["agentfootprint.stream.iteration"] = payload.iteration
     if payload.temperature is not None:
         request[semconv.TEMPERATURE] = float(payload.temperature)
-    for field, name, accepted, kind in _REQUEST_FIELDS:
+    for field, name, accepted, kind in _REQUEST_FIELDS if extra else ():
         value = extra.get(field)
-        if isinstance(value, accepted) and not isinstance(value, bool):
+        if value is not None and isinstance(value, accepted) and not isinstance(value, bool):
             request[name] = kind(value)
     return request
 
