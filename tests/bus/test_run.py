@@ -317,3 +317,34 @@ def test_many_threads_share_a_bus_and_an_emitter() -> None:
         if span.name == "execute_tool t":
             assert span.attributes[semconv.TOOL_RESULT] == agents[span.parent_id or ""]
             assert span.attributes[semconv.CONVERSATION] == agents[span.parent_id or ""]
+
+
+@pytest.mark.parametrize("ids", [("c1", "c2"), ("", ""), (None, None)], ids=["given", "empty", "none"])
+def test_a_tool_without_an_id_answers_the_request_with_its_arguments(ids: tuple[str | None, str | None]) -> None:
+    """Each request is in the trajectory once, with its own result, whatever the order of the executions."""
+    stage = Stage()
+    with stage.bus.run("a", "p") as run:
+        with run.llm("m", provider="openai") as call:
+            asked = [{"id": key, "name": "f", "arguments": {"n": n}} for n, key in enumerate(ids)]
+            call.respond(tool_calls=asked)
+        for number in (1, 0):
+            with run.tool("f", {"n": number}) as tool:
+                tool.result(f"result {number}")
+    (document,) = fold.fold(dialects.read(stage.played().records)).documents
+    (step,) = [step for step in document.trajectory["steps"] if "tool_calls" in step]
+    calls, results = step["tool_calls"], step["observation"]["results"]
+    assert [call["arguments"] for call in calls] == [{"n": 0}, {"n": 1}]
+    assert [result["content"] for result in results] == ["result 0", "result 1"]
+    assert [call["tool_call_id"] for call in calls] == [result["source_call_id"] for result in results]
+
+
+def test_only_a_request_of_the_same_name_is_answered() -> None:
+    """One open request of a name is meant even where the arguments were completed; of several none is guessed."""
+    run = EventBus().run("a")
+    asked = [("1", "f", '{"x": 1}'), ("2", "g", "{}"), ("3", "g", "{}")]
+    run.requests.add({"id": key, "function": {"name": name, "arguments": text}} for key, name, text in asked)
+    assert run.tool("g", {"more": 1}).id not in {"1", "2", "3"}
+    assert run.tool("f", {"x": 1, "y": 2}).id == "1"
+    assert run.tool("f", {"x": 1}).id != "1", "answered already"
+    assert run.tool("g", {}, id="2").id == "2"
+    assert run.tool("g", {"more": 1}).id == "3", "the only one that is left"

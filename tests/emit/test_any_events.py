@@ -14,6 +14,7 @@ from atifold import atif, dialects, fold, otlp
 from atifold.emit.places import PLACES
 from atifold.events.envelope import parse
 from atifold.recording import in_order
+from atifold.semconv import PAUSED
 
 RUNS = st.sampled_from(["run-1", "run-2", "consumer-scope", ""])
 PATHS = st.sampled_from([[], ["a"], ["a", "b"], ["step-x"], ["sf-tools"], ["final"], ["a", "sf-memory-read-m"]])
@@ -124,7 +125,8 @@ def survives(events: list[Wire], *, capture: bool, slow_lane: bool) -> None:
     whole, again = (fold.fold(dialects.read(spans)).documents for spans in (result.records, sent))
     for document in (*whole, *again):
         assert [f for f in atif.check(document.trajectory) if f.severity == "error"] == []
-    if capture:
+    if capture and not any(PAUSED in span.attributes for span in result.exported):
+        # which arguments of a paused call may leave is said by the next leg: they are at the door only
         assert [(d.name, atif.dumps(d.trajectory)) for d in again] == [
             (d.name, atif.dumps(d.trajectory)) for d in whole
         ]

@@ -131,6 +131,7 @@ class ModelBlock(Block):
         if model is not None:
             end["atifold.responseModel"] = model
         if calls:
+            self._run.requests.add(calls)
             end["atifold.toolCalls"] = calls
         self._cost = money_of("cost_usd", cost_usd)
         if reasoning is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from atifold.bus.blocks import Block, ModelBlock, ToolBlock, current_tool, error_type, given, reset
 from atifold.bus.clock import now_ns
 from atifold.bus.inputs import arguments_of, calls_of, messages_of
+from atifold.bus.requests import Requests
 from atifold.events.envelope import Meta
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Run(Block):
         )
         self._stages = itertools.count(1)
         self._iterations = itertools.count(1)
+        self.requests = Requests()
         self._tokens = [0, 0]
         self._priced: list[float] = [0, 0, 0.0]
         self._calls = 0
@@ -124,9 +126,11 @@ class Run(Block):
         """Return a context manager for one execution of a tool.
 
         `arguments` are a mapping, or the JSON text that a model gave. `id` is the id of the model's
-        request; one is made up where none is given.
+        request. Where none is given, it is that of the open request with this name and these
+        arguments, else a new one.
         """
-        return ToolBlock(self, name, arguments_of(arguments), id or f"call_{secrets.token_hex(6)}")
+        given_arguments = arguments_of(arguments)
+        return ToolBlock(self, name, given_arguments, self.requests.claim(name, given_arguments, id))
 
     def agent(self, name: str, prompt: str | None = None, *, version: str | None = None) -> Run:
         """Return a context manager for a turn of another agent that this one (or its tool) calls."""
