@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import gc
 import io
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -193,9 +196,18 @@ def many_runs(count: int) -> list[Wire]:
 
 def seconds(path: Path) -> float:
     """Return how long a replay takes."""
-    start = time.perf_counter()
-    replay([path])
-    return time.perf_counter() - start
+    return least(lambda: replay([path]), rounds=1)
+
+
+def least(action: Callable[[], object], rounds: int = 3) -> float:
+    """Return the least time that an action took, in seconds: what disturbs a machine only adds."""
+    spent = []
+    for _ in range(rounds):
+        gc.collect()
+        start = time.perf_counter()
+        action()
+        spent.append(time.perf_counter() - start)
+    return min(spent)
 
 
 @pytest.mark.slow
@@ -212,9 +224,8 @@ def test_the_spans_of_one_long_run_take_time_by_their_number() -> None:
     spent = []
     for turns in (400, 1600):
         events = [parse(event) for event in long_run(turns)]
-        start = time.perf_counter()
         assert len(play(events).exported) == 2 * turns + 1
-        spent.append(time.perf_counter() - start)
+        spent.append(least(functools.partial(play, events)))
     assert spent[1] < 8 * spent[0]
 
 
@@ -224,10 +235,9 @@ def test_the_fold_of_one_long_run_takes_time_by_its_number_of_steps(tmp_path: Pa
     spent = []
     for turns in (800, 3200):
         reading = dialects.read(replay([write_lines(tmp_path / f"{turns}.jsonl", long_run(turns))]).spans)
-        start = time.perf_counter()
         (document,) = fold.fold(reading).documents
-        spent.append(time.perf_counter() - start)
         assert len(document.trajectory["steps"]) == turns + 1
+        spent.append(least(functools.partial(fold.fold, reading)))
     assert spent[1] < 8 * spent[0]
 
 
