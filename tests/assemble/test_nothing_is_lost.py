@@ -29,6 +29,9 @@ _STEPS = st.one_of(
 _STEP_LISTS = st.lists(_STEPS, max_size=60)
 _MAX_BYTES = st.sampled_from([20_000, 64_000_000])
 
+_MOST_OF_A_PAGE = 60
+"""What one page of all traces can bring to remember: 40 spans, and an entry or two of each trace and key."""
+
 
 def _span(trace: str, n: int, size: int, tie: str) -> Span:
     """Return a span of text that may name the trace that its own one resumes, or a conversation."""
@@ -100,7 +103,12 @@ def _check_waiting(trace: Trace, queue: Queue) -> None:
 
 
 @settings(max_examples=300, deadline=None)
-@given(steps=_STEP_LISTS, max_bytes=_MAX_BYTES, by_conversation=st.booleans(), ids=st.sampled_from([10, 50_000]))
+@given(
+    steps=_STEP_LISTS,
+    max_bytes=_MAX_BYTES,
+    by_conversation=st.booleans(),
+    ids=st.sampled_from([10, _MOST_OF_A_PAGE, 50_000]),
+)
 def test_the_table_s_sums_and_queues_agree_with_its_traces(
     parts: Any, table_of: Any, steps: list[Any], max_bytes: int, *, by_conversation: bool, ids: int
 ) -> None:
@@ -122,7 +130,7 @@ def test_the_table_s_sums_and_queues_agree_with_its_traces(
             case ("close", (trace, n), size, tie):
                 span = _span(trace, n, size, tie)
                 table.closed(span, size_of(span), now, root=n == 0)
-                assert table.knows(trace, f"{trace}{n}")
+                assert table.knows(trace, f"{trace}{n}") or ids < _MOST_OF_A_PAGE
                 how = None
             case ("wait", seconds):
                 now += seconds
