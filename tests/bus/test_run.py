@@ -348,3 +348,35 @@ def test_only_a_request_of_the_same_name_is_answered() -> None:
     assert run.tool("f", {"x": 1}).id != "1", "answered already"
     assert run.tool("g", {}, id="2").id == "2"
     assert run.tool("g", {"more": 1}).id == "3", "the only one that is left"
+
+
+def test_the_last_answer_alone_asks() -> None:
+    """What an answer asked for is forgotten with it, as it is on the span."""
+    stage = Stage()
+    with stage.bus.run("a") as run, run.llm("m", provider="mock") as call:
+        call.respond(tool_calls=[{"name": "f", "arguments": {}}])
+        call.respond(tool_calls=[{"id": "second", "name": "f", "arguments": {}}])
+        assert run.tool("f").id == "second"
+
+
+def test_arguments_that_cannot_be_compared_break_nothing() -> None:
+    """Arrays refuse to be equal or not; the only open request of the name is meant."""
+
+    class Array:
+        def __eq__(self, other: object) -> bool:
+            raise ValueError
+
+        __hash__ = None  # type: ignore[assignment]
+
+    run = EventBus().run("a")
+    run.requests.add([{"id": "1", "name": "f", "arguments": {"x": Array()}}])
+    assert run.tool("f", {"x": Array()}).id == "1"
+
+
+def test_requests_that_nobody_answers_are_forgotten_at_a_bound() -> None:
+    """The newest stay: a program may execute its tools without the bus."""
+    run = EventBus().run("a")
+    for number in range(1_500):
+        run.requests.add([{"id": str(number), "name": f"f{number}", "arguments": {}}])
+    assert run.tool("f1499").id == "1499"
+    assert run.tool("f0").id != "0"

@@ -111,6 +111,7 @@ class ModelBlock(Block):
         """
         text = content if type(content) is str else text_of(content)
         calls = calls_of(tool_calls) if tool_calls else []
+        self._run.requests.add(calls, instead_of=self._end.get("atifold.toolCalls", ()))
         self._end = end = {
             "content": text,
             "toolCallCount": len(calls),
@@ -131,7 +132,6 @@ class ModelBlock(Block):
         if model is not None:
             end["atifold.responseModel"] = model
         if calls:
-            self._run.requests.add(calls)
             end["atifold.toolCalls"] = calls
         self._cost = money_of("cost_usd", cost_usd)
         if reasoning is not None:

@@ -63,6 +63,12 @@ def calls_of(tool_calls: Any) -> list[dict[str, Any]]:
     return calls
 
 
+def called(call: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the part of a call that has its name and arguments: `function` in chat completions, else all."""
+    function = call.get("function")
+    return function if isinstance(function, Mapping) else call
+
+
 def messages_of(messages: Any) -> list[Any] | None:
     """Return a history as a list of dicts, each the very object that was given where it is a dict."""
     if messages is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from atifold.bus.inputs import called
 from atifold.jsontext import to_json
 
 JsonMessage = dict[str, Any]
@@ -99,12 +100,6 @@ def shaped(source: Mapping[str, Any]) -> JsonMessage:
 def objects_in(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a list that should hold objects, as of calls; all else is left out."""
     return [call for call in value if isinstance(call, Mapping)] if isinstance(value, (list, tuple)) else []
-
-
-def called(call: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the part of a call that has its name and arguments: `function` in chat completions, else all."""
-    function = call.get("function")
-    return function if isinstance(function, Mapping) else call
 
 
 def _content_parts(content: object) -> list[dict[str, Any]]:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind
 
 from atifold import semconv
-from atifold.emit.history import History, called, objects_in
+from atifold.bus.inputs import called
+from atifold.emit.history import History, objects_in
 from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
