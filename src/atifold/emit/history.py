@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from atifold.bus.inputs import called
-from atifold.jsontext import to_json
+from atifold.jsontext import to_json, to_json_text
 
 JsonMessage = dict[str, Any]
 
@@ -85,7 +85,7 @@ def shaped(source: Mapping[str, Any]) -> JsonMessage:
     if not isinstance(source, Mapping):
         return {"role": "user", "parts": _content_parts(source)}
     if isinstance(source.get("parts"), list):
-        return source if isinstance(source, dict) else dict(source)
+        return _checked(source)
     role = str(source.get("role", "user"))
     if role == "tool":
         part = response_part(source.get("tool_call_id"), source.get("content"))
@@ -95,6 +95,14 @@ def shaped(source: Mapping[str, Any]) -> JsonMessage:
         function = called(call)
         parts.append(request_part(call.get("id"), function.get("name"), function.get("arguments")))
     return {"role": role, "parts": parts}
+
+
+def _checked(source: Mapping[str, Any]) -> JsonMessage:
+    """Return a message that has parts: itself, or a copy in which a bad role or part is put right."""
+    parts = source["parts"]
+    if isinstance(source.get("role"), str) and isinstance(source, dict) and all(map(_is_part, parts)):
+        return source
+    return {**source, "role": str(source.get("role", "user")), "parts": [_part(entry) for entry in parts]}
 
 
 def objects_in(value: object) -> list[Mapping[str, Any]]:
@@ -107,13 +115,24 @@ def _content_parts(content: object) -> list[dict[str, Any]]:
         return []
     if isinstance(content, str):
         return [text_part(content)]
-    parts = []
-    for entry in content if isinstance(content, (list, tuple)) else [content]:
-        if isinstance(entry, Mapping) and entry.get("type") in ("text", "input_text", "output_text"):
-            parts.append(text_part(str(entry.get("text", ""))))
-        else:
-            parts.append(dict(entry) if isinstance(entry, Mapping) else text_part(str(entry)))
-    return parts
+    entries = content if isinstance(content, (list, tuple)) else [content]
+    return [
+        text_part(str(entry.get("text", "")))
+        if isinstance(entry, Mapping) and entry.get("type") in ("text", "input_text", "output_text")
+        else _part(entry)
+        for entry in entries
+    ]
+
+
+def _is_part(entry: object) -> bool:
+    return isinstance(entry, Mapping) and isinstance(entry.get("type"), str)
+
+
+def _part(entry: object) -> dict[str, Any]:
+    """Return an entry of a content list as a part; one of no stated type becomes its text, or its JSON."""
+    if isinstance(entry, Mapping) and isinstance(entry.get("type"), str):
+        return dict(entry)
+    return text_part(entry if isinstance(entry, str) else to_json_text(entry))
 
 
 def from_history(entry: Mapping[str, Any]) -> JsonMessage:
