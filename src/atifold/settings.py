@@ -34,6 +34,11 @@ class Capture(str, Enum):
         """Return whether content goes on spans."""
         return self in (Capture.SPAN_ONLY, Capture.SPAN_AND_EVENT)
 
+    @property
+    def on_events(self) -> bool:
+        """Return whether content goes on log events."""
+        return self in (Capture.EVENT_ONLY, Capture.SPAN_AND_EVENT)
+
 
 class _UnreadableError(ValueError):
     """Say what was wanted instead of the value that was found."""
@@ -55,6 +60,12 @@ def _number(value: str) -> float:
     if not (math.isfinite(number) and number >= 0):
         raise _UnreadableError("a number of seconds, 0 or more")
     return number
+
+
+def _size(value: str) -> int:
+    if not (value.isascii() and value.isdigit()):
+        raise _UnreadableError("a whole number, 0 or more")
+    return int(value)
 
 
 def _count(value: str) -> int:
@@ -110,6 +121,13 @@ class Settings:
     follow_sampler: bool = False
     capture_content: Capture = Capture.NO_CONTENT
     session_id: Literal["raw", "hashed"] = "raw"
+    max_value: int = 0
+    events: Literal["span", "log", "both"] = "span"
+    log_unsampled: bool = False
+    metrics: Literal["latest", "compat", "both", "off"] = "latest"
+    chunk_metrics: bool = False
+    attributes: Literal["latest", "compat", "both"] = "latest"
+    cost_names: Literal["none", "proposal", "openinference", "openlit", "logfire"] = "none"
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, /, **overrides: object) -> Settings:
@@ -161,6 +179,29 @@ SETTINGS: Final = (
         CAPTURE_VARIABLE,
     ),
     _row("session_id", _one_of("raw", "hashed"), "gen_ai.conversation.id as it is, or its hash"),
+    _row(
+        "max_value",
+        _size,
+        "characters of a content value beyond which it is left out and its length named; 0: no limit",
+    ),
+    _row("events", _one_of("span", "log", "both"), "whether agent events become span events, log events or both"),
+    _row("log_unsampled", _switch, "emit log events of spans that the sampler dropped"),
+    _row(
+        "metrics",
+        _one_of("latest", "compat", "both", "off"),
+        "names of metrics: of the latest conventions, older, or both",
+    ),
+    _row("chunk_metrics", _switch, "record the time between streamed chunks, one measurement a chunk"),
+    _row(
+        "attributes",
+        _one_of("latest", "compat", "both"),
+        "names of attributes: of the latest conventions, older, or both",
+    ),
+    _row(
+        "cost_names",
+        _one_of("none", "proposal", "openinference", "openlit", "logfire"),
+        "whose names for cost are written beside ours",
+    ),
 )
 """All settings, a row for each field of `Settings`, whose default it takes."""
 

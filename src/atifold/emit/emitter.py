@@ -6,17 +6,18 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
+from opentelemetry.trace import SpanContext
 
 from atifold.bus.bus import EventBus, Release
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
-from atifold.emit.writer import NextIds, Record, SpanWriter
+from atifold.emit.writer import Moment, NextIds, Record, SpanWriter
 from atifold.events import full_name
 from atifold.events.envelope import Event, UnknownEvent
 from atifold.spans import SideDoor
@@ -25,12 +26,26 @@ _LOG = logging.getLogger("atifold")
 _ROWS = {full_name(row.event): row for row in PLACES}
 
 
+class Observer(Protocol):
+    """Hear what an emitter seals, outside of its lock: metrics and log events are made so.
+
+    What it raises is logged once and counted.
+    """
+
+    def sealed(self, record: Record) -> None:
+        """Hear that a span was ended; its record does not change any more."""
+
+    def said(self, moment: Moment, at: SpanContext | None) -> None:
+        """Hear a fact that stands on no span; `at` is the span it belongs to, None where none is known."""
+
+
 class Emitter:
     """A state machine per run that writes spans from agent events.
 
     `side_doors` get the whole record of each span, whatever the tracing backend is allowed or able
     to take: a sequence, or a callable that returns one. `live` False is for replays: no parent is
-    taken from the running program, and `ids` is told before each start what the span is.
+    taken from the running program, and `ids` is told before each start what the span is. `observers`
+    hear of each sealed span after it was ended.
     Safe from any thread; nothing it does raises into the program.
     """
 
@@ -44,6 +59,7 @@ class Emitter:
         live: bool = True,
         grace_s: float = 0.5,
         ids: NextIds | None = None,
+        observers: Sequence[Observer] = (),
     ) -> None:
         """Take a tracer and what may leave through it; see the class."""
         doors = side_doors if callable(side_doors) else lambda: side_doors
@@ -52,6 +68,7 @@ class Emitter:
         self._handlers: dict[str, Handler] = {}
         self._parents_runs: set[str] = set()  # runs that were open when this process was forked
         self._grace_s = grace_s if live else None
+        self._observers = tuple(observers)
         self._start_clean()
         self.counts = self._machine.counts
 
@@ -143,6 +160,11 @@ class Emitter:
                 self._machine.writer.finish(record)
             except Exception as error:  # noqa: BLE001  guards the user's program and the other spans
                 self._complain("spans_failed", f"span {record.name} could not be ended", error)
+            for observer in self._observers:
+                try:
+                    observer.sealed(record)
+                except Exception as error:  # noqa: BLE001  guards the user's program and the other spans
+                    self._complain("observers_failed", f"span {record.name} could not be observed", error)
 
     def _handler(self, name: str) -> Handler:
         """Return who handles an event; only names of the table are kept, unknown ones may be many."""
