@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 from atifold.calls import MISSING, Message, ToolResponse
 from atifold.dialects import content
 from atifold.dialects.logs import BODY
-from atifold.dialects.messages import by_role, id_of, is_block, read_message, read_parts
+from atifold.dialects.messages import by_role, has_known_type, id_of, read_message, read_parts
 from atifold.dialects.table import Fields
 from atifold.dialects.values import Note, is_placeholder, number, parsed, plain, word
 from atifold.kinds import is_list, is_object
@@ -37,6 +37,11 @@ _WHOLE: Final[tuple[tuple[str, str, str, Callable[[Any, Note], Any]], ...]] = (
     ("gen_ai.content.completion", "gen_ai.completion", "output", content.output_messages),
 )
 """Events that hold all messages: (name, its attribute, the field it feeds, how it is read)."""
+
+_TELLING: Final = frozenset(
+    {"text", "image", "toolUse", "toolResult", "reasoningContent", "function_call", "function_response", "inline_data"}
+)
+"""Keys by which Bedrock's and Gemini's blocks, which have no type, are known."""
 
 _INSIDE: Final = "gen_ai.event.content"
 _INDEX: Final = ("gen_ai.message.index", "CHAT_MESSAGE_INDEX")
@@ -137,9 +142,13 @@ def _blocks(value: Any) -> Any:
     """Return the blocks behind JSON text, anything else as it is: an attribute of an event is a text."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         found = parsed(value)
-        if is_list(found) and found and all(is_object(block) and is_block(block) for block in found):
+        if is_list(found) and found and all(is_object(block) and _is_block(block) for block in found):
             return found
     return value
+
+
+def _is_block(block: Mapping[str, Any]) -> bool:
+    return has_known_type(block) or not _TELLING.isdisjoint(block)
 
 
 def _list(value: Any) -> Any:

@@ -87,9 +87,9 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
 def _behind_repr(part: Part, note: Note) -> list[Part]:
     """Return what a text stands for that is the Python repr of a message or of one of its items."""
     found = from_repr(part.text) if isinstance(part, Text) else MISSING
-    if is_list(found) and found and all(is_object(each) and is_block(each) for each in found):
+    if is_list(found) and found and all(is_object(each) and has_known_type(each) for each in found):
         return read_parts(found, note)
-    if not is_object(found) or not (is_block(found) or found.get("role") == "assistant"):
+    if not is_object(found) or not (has_known_type(found) or found.get("role") == "assistant"):
         return [part]
     if found.get("role") == "assistant":
         return [inner for message in read_message(found, note, "assistant") for inner in message.parts]
@@ -190,20 +190,12 @@ def read_parts(content: Any, note: Note) -> list[Part]:
 def read_part(block: Mapping[str, Any], note: Note) -> Part | None:
     """Read one part or block; None when it is empty, `OtherPart` when nobody knows its kind."""
     reader = _PARTS.get(str(block.get("type") or ""))
-    if reader is not None:
-        return reader(block, note)
-    kind = _untyped(block)
-    return OtherPart(plain(block)) if kind is None else _UNTYPED[kind](block, note)
+    return reader(block, note) if reader is not None else OtherPart(plain(block))
 
 
-def is_block(block: Mapping[str, Any]) -> bool:
-    """Tell whether an object is a part or block of a kind that is known."""
-    return str(block.get("type") or "") in _PARTS or _untyped(block) is not None
-
-
-def _untyped(block: Mapping[str, Any]) -> str | None:
-    """Return the key that tells what a block is whose kind is no `type` but a key."""
-    return None if block.get("type") else next((key for key in _UNTYPED if block.get(key) is not None), None)
+def has_known_type(block: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a part or block of a type that is known."""
+    return str(block.get("type") or "") in _PARTS
 
 
 def _first_text(block: Mapping[str, Any], *keys: str) -> str | None:
@@ -319,74 +311,4 @@ _PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
     "input_image": _image_url,
     "function_call": _request,
     "function_call_output": _response,
-}
-
-
-# ---- Gemini and Bedrock: the kind of a block is one of its keys ------------------------------------
-
-
-def _gemini_text(block: Mapping[str, Any], note: Note) -> Part | None:
-    return _reasoning(block, note) if block.get("thought") is True else _text(block, note)
-
-
-def _below(key: str, reader: Callable[[Mapping[str, Any], Note], Part | None]) -> Any:
-    """Return a reader of what stands under a key of the block."""
-
-    def read(block: Mapping[str, Any], note: Note) -> Part | None:
-        inner = block[key]
-        return reader(inner, note) if is_object(inner) else OtherPart(plain(block))
-
-    return read
-
-
-def _tool_use(block: Mapping[str, Any], note: Note) -> Part | None:
-    return _request({"id": block.get("toolUseId"), **block}, note)
-
-
-def _tool_result(block: Mapping[str, Any], note: Note) -> Part | None:
-    """Read Bedrock's result: its content is a list of texts or of `json` values."""
-    listed = block.get("content")
-    values = [entry.get("json", entry.get("text")) for entry in listed if is_object(entry)] if is_list(listed) else []
-    result = listed if not values else values[0] if len(values) == 1 else "\n".join(text_of(v) or "" for v in values)
-    return _response({"id": block.get("toolUseId"), "content": result, "status": block.get("status")}, note)
-
-
-def _reasoning_content(block: Mapping[str, Any], note: Note) -> Part | None:
-    inner = block.get("reasoningText")
-    return _reasoning(inner if is_object(inner) else block, note)
-
-
-def _bedrock_image(block: Mapping[str, Any], note: Note) -> Part | None:
-    source = block.get("source")
-    data = source.get("bytes") if is_object(source) else None
-    kind = word(block.get("format"))
-    return media("image", f"image/{kind}" if kind else None, None, word(data))
-
-
-def _file_data(block: Mapping[str, Any], note: Note) -> Part | None:
-    return _media({"uri": block.get("file_uri", block.get("fileUri")), **_snake(block)}, note)
-
-
-def _inline_data(block: Mapping[str, Any], note: Note) -> Part | None:
-    return _media(_snake(block), note)
-
-
-def _snake(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {"mime_type": block.get("mimeType"), **block}
-
-
-_UNTYPED: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
-    "function_call": _below("function_call", _request),
-    "functionCall": _below("functionCall", _request),
-    "function_response": _below("function_response", _response),
-    "functionResponse": _below("functionResponse", _response),
-    "inline_data": _below("inline_data", _inline_data),
-    "inlineData": _below("inlineData", _inline_data),
-    "file_data": _below("file_data", _file_data),
-    "fileData": _below("fileData", _file_data),
-    "toolUse": _below("toolUse", _tool_use),
-    "toolResult": _below("toolResult", _tool_result),
-    "reasoningContent": _below("reasoningContent", _reasoning_content),
-    "image": _below("image", _bedrock_image),
-    "text": _gemini_text,
 }
