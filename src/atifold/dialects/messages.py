@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from atifold.calls import MISSING, Media, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.calls import MISSING, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.dialects.media import read_image, read_media, read_url
 from atifold.dialects.reprs import from_repr
 from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
+from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, typeless_part
 from atifold.jsontext import scrub, text_of
 from atifold.kinds import is_list, is_object
 
@@ -189,7 +191,10 @@ def read_parts(content: Any, note: Note) -> list[Part]:
 
 def read_part(block: Mapping[str, Any], note: Note) -> Part | None:
     """Read one part or block; None when it is empty, `OtherPart` when nobody knows its kind."""
-    reader = _PARTS.get(str(block.get("type") or ""))
+    kind = block.get("type") or block.get("kind")
+    if not kind:
+        return typeless_part(block, note)
+    reader = _PARTS.get(str(kind))
     return reader(block, note) if reader is not None else OtherPart(plain(block))
 
 
@@ -238,54 +243,16 @@ def _response(block: Mapping[str, Any], _note: Note) -> Part | None:
     result = next((block[key] for key in _RESULT_KEYS if key in block), MISSING)
     call_id = next((found for key in _RESPONSE_IDS if (found := id_of(block.get(key)))), None)
     result = MISSING if result is MISSING or (is_placeholder(result) and result not in ("", None)) else plain(result)
-    return ToolResponse(call_id, _joined_texts(result), word(block.get("name")), _failed(block))
+    return ToolResponse(call_id, joined_texts(result), word(block.get("name")), _failed(block))
 
 
 _RESPONSE_IDS: Final = ("id", "tool_use_id", "call_id", "tool_call_id")
 
 
-def _joined_texts(result: Any) -> Any:
-    """Return a list of text blocks as their text, anything else as it is."""
-    if not is_list(result) or not result:
-        return result
-    texts = [
-        block["text"]
-        for block in result
-        if is_object(block) and block.get("type") == "text" and isinstance(block.get("text"), str)
-    ]
-    return "\n".join(texts) if len(texts) == len(result) else result
-
-
-def _media(block: Mapping[str, Any], _note: Note) -> Part | None:
-    mime = word(block.get("mime_type")) or word(block.get("media_type"))
-    modality = word(block.get("modality")) or (mime or "file").split("/", 1)[0]
-    data = _first_text(block, "content", "data")
-    uri = _first_text(block, "uri", "file_id", "url")
-    if data is not None and data.startswith("data:"):
-        uri, data = data, None
-    return media(modality, mime, uri, data)
-
-
-def media(modality: str, mime: str | None, uri: str | None, data: str | None) -> Media:
-    """Return a medium, a data URL taken apart into its type and its base64 text."""
-    if uri is not None and uri.startswith("data:") and ";base64," in uri:
-        head, _, data = uri.partition(";base64,")
-        return Media(modality, head.removeprefix("data:") or mime, None, data)
-    return Media(modality, mime, uri, data)
-
-
-def _image_url(block: Mapping[str, Any], _note: Note) -> Part | None:
-    image = block.get("image_url")
-    url = image.get("url") if is_object(image) else image
-    return media("image", None, url if isinstance(url, str) else None, None)
-
-
-def _image(block: Mapping[str, Any], note: Note) -> Part | None:
-    """Read Anthropic's image block, whose bytes or URL are in `source`."""
-    source = block.get("source")
-    if not is_object(source):
-        return _media({"modality": "image", **block}, note)
-    return media("image", word(source.get("media_type")), word(source.get("url")), word(source.get("data")))
+def _wrapped_reasoning(block: Mapping[str, Any], note: Note) -> Part | None:
+    """Read Strands' part for thoughts, Bedrock's block with a type of its own."""
+    inner = block.get("content")
+    return bedrock_reasoning(inner if is_object(inner) else block, note)
 
 
 _PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
@@ -294,21 +261,24 @@ _PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
     "reasoning": _reasoning,
     "tool_call": _request,
     "tool_call_response": _response,
-    "blob": _media,
-    "uri": _media,
-    "file": _media,
+    "blob": read_media,
+    "uri": read_media,
+    "file": read_media,
     # Anthropic
     "thinking": _reasoning,
     "redacted_thinking": _reasoning,
     "tool_use": _request,
     "tool_result": _response,
-    "image": _image,
+    "image": read_image,
     # OpenAI
     "input_text": _text,
     "output_text": _text,
     "refusal": lambda block, _note: Text(text_of(block.get("refusal")) or ""),
-    "image_url": _image_url,
-    "input_image": _image_url,
+    "image_url": read_url,
+    "input_image": read_url,
     "function_call": _request,
     "function_call_output": _response,
+    # single vendors
+    "reasoningContent": _wrapped_reasoning,
+    **BY_TYPE,
 }
