@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from atifold.dialects import content, values
+from atifold.dialects import content, genai_events, values
 from atifold.dialects.table import (
     AGENTS,
     ALL,
@@ -201,7 +201,6 @@ KNOWN: Final = frozenset(
     }
 )
 
-_DETAILS: Final = "gen_ai.client.inference.operation.details"
 _MODEL_SIGNS: Final = ("gen_ai.response.model", "gen_ai.response.id", "gen_ai.request.model", "gen_ai.system")
 _USE_SIGNS: Final = (
     "gen_ai.usage.input_tokens",
@@ -248,13 +247,16 @@ def guess(span: Span) -> Verdict:
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
-    """Take from the span event of the conventions what the span itself lacks; drop amounts that are no dollars."""
+    """Take from the events of the conventions what the span itself lacks; drop amounts that are no dollars."""
     if str(span.attributes.get("gen_ai.usage.cost.currency", "USD")).upper() != "USD":
         fields.pop("cost_usd", None)
-    event = next((event for event in span.events if event.name == _DETAILS), None)
-    if event is None or kind is not CallKind.MODEL:
+    if kind is CallKind.TOOL or not span.events:
         return
-    apply_rows(GENAI, event.attributes, kind, fields, note)
+    if kind is CallKind.MODEL:
+        for event in span.events:
+            if event.name == genai_events.DETAILS:
+                apply_rows(GENAI, genai_events.details(event), kind, fields, note)
+    genai_events.complete(span.events, fields, note)
 
 
 GENAI: Final = Dialect(

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
 from atifold.dialects.media import read_image, read_media, read_url
+from atifold.dialects.reprs import from_repr
 from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
 from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, typeless_part
 from atifold.jsontext import scrub, text_of
@@ -77,10 +78,24 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
     content = item["parts"] if item.get("parts") is not None else item.get("content")
     parts = [*_message_reasoning(item), *read_parts(content, note)]
     parts += _tool_calls(item.get("tool_calls"), parts, note)
+    if role == "assistant":
+        parts = [part for written in parts for part in _behind_repr(written, note)]
     call_id = id_of(item.get("tool_call_id"))
     if role == "tool" and not any(isinstance(part, ToolResponse) for part in parts):
         parts = _as_response(parts, call_id, item)
     return by_role(role, parts, word(item.get("name")), word(item.get("atifold.origin")))
+
+
+def _behind_repr(part: Part, note: Note) -> list[Part]:
+    """Return what a text stands for that is the Python repr of a message or of one of its items."""
+    found = from_repr(part.text) if isinstance(part, Text) else MISSING
+    if is_list(found) and found and all(is_object(each) and has_known_type(each) for each in found):
+        return read_parts(found, note)
+    if not is_object(found) or not (has_known_type(found) or found.get("role") == "assistant"):
+        return [part]
+    if found.get("role") == "assistant":
+        return [inner for message in read_message(found, note, "assistant") for inner in message.parts]
+    return read_parts(found, note)
 
 
 def opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -181,6 +196,11 @@ def read_part(block: Mapping[str, Any], note: Note) -> Part | None:
         return typeless_part(block, note)
     reader = _PARTS.get(str(kind))
     return reader(block, note) if reader is not None else OtherPart(plain(block))
+
+
+def has_known_type(block: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a part or block of a type that is known."""
+    return str(block.get("type") or "") in _PARTS
 
 
 def _first_text(block: Mapping[str, Any], *keys: str) -> str | None:

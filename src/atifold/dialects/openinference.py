@@ -51,6 +51,9 @@ _KEPT_PARAMETERS: Final = (
     "presence_penalty",
     "reasoning_effort",
 )
+_HANDOFF: Final = "handoff to "
+"""How the span begins with which OpenAI's agents pass control on."""
+
 _SPOKEN_KEYS: Final = ("task", "prompt", "query", "question", "input")
 """Keys under which the input of an agent holds what a person said."""
 
@@ -122,7 +125,8 @@ def classify(span: Span) -> Verdict:
 
     An agent that bears a tool's name is the tool: some instrumentations take a tool whose name holds
     the word `agent` for one. An LLM span that ended well without a trace of a response is the
-    preparation of a call.
+    preparation of a call. A nameless tool that is a hand-off is what the call before it asked for,
+    under another name.
     """
     kind = str(span.attributes.get(SPAN_KIND)).upper()
     call = KINDS.get(kind)
@@ -130,12 +134,14 @@ def classify(span: Span) -> Verdict:
         return CallKind.TOOL
     if call is CallKind.MODEL and not _answered(span):
         return Ignored("LLM span without a response")
+    if call is CallKind.TOOL and "tool.name" not in span.attributes and span.name.startswith(_HANDOFF):
+        return Ignored("handoff")
     return call or Ignored(f"{kind} span")
 
 
 def _answered(span: Span) -> bool:
     """Tell whether a model span shows that a model was asked and answered, failed, or never ended."""
-    if span.end_ns is None or span.status is Status.ERROR or span.events:
+    if span.end_ns is None or span.status is Status.ERROR or any(event.name for event in span.events):
         return True
     return any(name == "output.value" or name.startswith((_OUTPUT, "llm.token_count.")) for name in span.attributes)
 

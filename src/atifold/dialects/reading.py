@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from atifold.calls import Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
+from atifold.dialects.logs import attach
 from atifold.dialects.merge import merge
 from atifold.dialects.parents import Parent, resolve
 from atifold.dialects.registry import DIALECTS
@@ -18,7 +19,7 @@ from atifold.dialects.shape import settle
 from atifold.dialects.table import CallKind, use_of
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
-from atifold.spans import Span, SpanKey
+from atifold.spans import LogRecord, Span, SpanKey
 
 _NOISE: Final = (
     ("http.request.method", "http"),
@@ -45,14 +46,15 @@ class _Tally:
         self.memory = Note().memory
 
 
-def read(spans: Iterable[Span]) -> Reading:
-    """Return the calls that spans record, whatever dialects they speak, each call once.
+def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
+    """Return the calls that spans and log records tell of, whatever dialects they speak, each call once.
 
-    Spans may come in any order and of any number of traces; two with the same ids are one span.
+    Spans may come in any order and of any number of traces; two with the same ids are one span. A log
+    record is part of the span that it names; of the others each dialect may make spans.
     Never raises for what a span holds: what cannot be read is left out or kept as text, and said in
     the notes.
     """
-    at_hand = _distinct(spans)
+    at_hand = _all(spans, logs)
     tally = _Tally()
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
     parents, cut = resolve(at_hand, recognised.keys())
@@ -66,6 +68,24 @@ def read(spans: Iterable[Span]) -> Reading:
         notes=_counted(tally.notes + notes),
         unknown_keys=dict(sorted(tally.unknown.items())),
     )
+
+
+def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> Mapping[SpanKey, Span]:
+    """Return each span once, with the log records that name it, and the spans that dialects make of the others."""
+    at_hand, loose = attach(_distinct(spans), logs)
+    made = [span for dialect in DIALECTS for span in dialect.from_logs(loose)] if loose else []
+    at_hand = {**at_hand, **{span.key: span for span in made}} if made else at_hand
+    return {part.key: part for span in at_hand.values() for part in _parts(span)}
+
+
+def _parts(span: Span) -> Sequence[Span]:
+    """Return the calls that a span stands for, as spans: itself, unless its events tell of several."""
+    if len(span.events) > 1:
+        for dialect in DIALECTS:
+            parts = dialect.divide(span) if dialect.marks(span) else (span,)
+            if len(parts) > 1:
+                return parts
+    return (span,)
 
 
 def _counted(notes: list[str]) -> tuple[str, ...]:

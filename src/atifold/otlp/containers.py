@@ -18,7 +18,7 @@ _WANTED: Final = f"{json.WANTED}, whole or one request a line"
 
 
 def read(paths: Sequence[Path | str], *, stdin: BinaryIO | None = None) -> Batch:
-    """Read files of spans, one after another; `-` stands for `stdin`.
+    """Read files of spans and log records, one after another; `-` stands for `stdin`.
 
     Never raises for what a file is or holds: whatever cannot be read leaves one complaint each.
     """
@@ -38,7 +38,7 @@ def read(paths: Sequence[Path | str], *, stdin: BinaryIO | None = None) -> Batch
 
 
 def _parse_file(data: bytes, where: str) -> Batch:
-    """Read the spans of one file; unlike the body of a request, one without a word in it is a complaint."""
+    """Read the spans and log records of one file; unlike the body of a request, one without a word in it is a complaint."""
     batch = parse(data, where)
     if batch == Batch() and not unpacked(data, where)[0].removeprefix(BOM).strip():
         batch.complaints.append(InputError(where, "found an empty file", _WANTED))
@@ -46,9 +46,9 @@ def _parse_file(data: bytes, where: str) -> Batch:
 
 
 def parse(data: bytes, where: str) -> Batch:
-    """Read the spans of one input; `where` names it in complaints. Empty input holds no spans."""
+    """Read the spans and log records of one input; `where` names it in complaints. Empty input holds none."""
     data, complaint = unpacked(data, where)
-    batch = Batch([], [complaint] if complaint else [])
+    batch = Batch(complaints=[complaint] if complaint else [])
     data = data.removeprefix(BOM)
     foreign = next((what for magic, what in _FOREIGN if data.startswith(magic)), None)
     if foreign is not None:
