@@ -6,7 +6,6 @@ of LangSmith, `{"args": […], "kwargs": {…}}` of decorated Python functions.
 
 from __future__ import annotations
 
-import ast
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
@@ -14,6 +13,7 @@ from atifold.dialects import raw, values
 from atifold.dialects.content import structured
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import read_message
+from atifold.dialects.reprs import from_repr
 from atifold.dialects.table import Fields
 from atifold.dialects.tool_output import unwrap
 from atifold.dialects.values import Note, is_placeholder, plain
@@ -24,7 +24,6 @@ from atifold.spans import Span
 
 _WRAPPERS: Final = ("inputs", "outputs", "output", "update", "input")
 _SPOKEN: Final = ("question", "query", "prompt", "task", "input", "text")
-_LONGEST_REPR: Final = 1_000_000
 
 
 def opened(value: Any, note: Note) -> Any:
@@ -38,7 +37,7 @@ def opened(value: Any, note: Note) -> Any:
 
 
 def _structure(value: str, note: Note) -> Any:
-    """Return the list or object behind a text, MISSING for a plain text."""
+    """Return the list or object behind a text, JSON or a Python repr of one, MISSING for a plain text."""
     if value.lstrip()[:1] not in ("{", "["):
         return MISSING
     found = values.parsed(value)
@@ -46,16 +45,6 @@ def _structure(value: str, note: Note) -> Any:
         return found
     python = from_repr(value)
     return structured(value, note) if python is MISSING else python
-
-
-def from_repr(value: str) -> Any:
-    """Return the value behind a Python repr of plain values, MISSING where it is none."""
-    if len(value) > _LONGEST_REPR:
-        return MISSING
-    try:
-        return plain(ast.literal_eval(value.strip()))
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return MISSING
 
 
 # ---- messages --------------------------------------------------------------------------------------

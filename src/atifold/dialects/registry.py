@@ -11,5 +11,6 @@ from atifold.dialects.openllmetry import OPENLLMETRY
 from atifold.dialects.own import OWN
 from atifold.dialects.pydantic_ai import PYDANTIC_AI
 from atifold.dialects.table import Dialect
+from atifold.dialects.vercel_ai import VERCEL_AI
 
-DIALECTS: Final[tuple[Dialect, ...]] = (OWN, GENAI, OPENINFERENCE, OPENLLMETRY, ADK, PYDANTIC_AI)
+DIALECTS: Final[tuple[Dialect, ...]] = (OWN, GENAI, OPENINFERENCE, OPENLLMETRY, ADK, PYDANTIC_AI, VERCEL_AI)
