@@ -6,6 +6,7 @@ of LangSmith, `{"args": […], "kwargs": {…}}` of decorated Python functions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
@@ -167,3 +168,9 @@ def _tool_message(found: Any) -> Any:
     update = found.get("update") if is_object(found) else None
     messages = update.get("messages") if is_object(update) else None
     return messages[-1] if is_list(messages) and messages else found
+
+
+def kwargs_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what LangChain's serialised form of an object holds, anything else as it is."""
+    inner = message.get("kwargs", message.get("data"))
+    return inner if is_object(inner) else message

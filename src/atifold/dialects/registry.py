@@ -6,6 +6,9 @@ from typing import Final
 
 from atifold.dialects.adk import ADK
 from atifold.dialects.genai import GENAI
+from atifold.dialects.langfuse import LANGFUSE
+from atifold.dialects.langsmith import LANGSMITH
+from atifold.dialects.mlflow import MLFLOW
 from atifold.dialects.openinference import OPENINFERENCE
 from atifold.dialects.openllmetry import OPENLLMETRY
 from atifold.dialects.own import OWN
@@ -13,4 +16,15 @@ from atifold.dialects.pydantic_ai import PYDANTIC_AI
 from atifold.dialects.table import Dialect
 from atifold.dialects.vercel_ai import VERCEL_AI
 
-DIALECTS: Final[tuple[Dialect, ...]] = (OWN, GENAI, OPENINFERENCE, OPENLLMETRY, ADK, PYDANTIC_AI, VERCEL_AI)
+DIALECTS: Final[tuple[Dialect, ...]] = (
+    OWN,
+    GENAI,
+    OPENINFERENCE,
+    OPENLLMETRY,
+    ADK,
+    PYDANTIC_AI,
+    VERCEL_AI,
+    LANGSMITH,
+    MLFLOW,
+    LANGFUSE,
+)
