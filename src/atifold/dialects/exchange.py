@@ -19,7 +19,7 @@ from atifold.kinds import is_list, is_object
 from atifold.spans import Span
 
 _SYSTEM: Final = ("system", "instructions", "system_instruction")
-_PARAMETERS: Final = ("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop")
+PARAMETERS: Final = ("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop")
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, note: Note, *, given: str, came: str) -> None:
@@ -30,6 +30,11 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note, *, given: s
         entity.put_result(out, span, fields, note)
         return
     request, response = (None if is_placeholder(value) else entity.opened(value, note) for value in (into, out))
+    complete_exchange(request, response, kind, fields, note)
+
+
+def complete_exchange(request: Any, response: Any, kind: CallKind, fields: Fields, note: Note) -> None:
+    """Fill in what an opened request and response hold."""
     request = _without_definitions(request, fields)
     put(fields, "input", entity.asked(request, note))
     put(fields, "output", entity.said(response, note))
@@ -54,7 +59,7 @@ def complete_request(request: Any, fields: Fields, note: Note) -> None:
             put(fields, "system", instructions(request[name], note))
     if isinstance(request.get("model"), str):
         put(fields, "model", request["model"] or None)
-    kept = {name: request[name] for name in _PARAMETERS if request.get(name) is not None}
+    kept = {name: request[name] for name in PARAMETERS if request.get(name) is not None}
     if kept:
         fields.setdefault("extra.parameters", values.plain(kept))
 

@@ -8,6 +8,7 @@ from atifold.dialects.adk import ADK
 from atifold.dialects.genai import GENAI
 from atifold.dialects.langfuse import LANGFUSE
 from atifold.dialects.langsmith import LANGSMITH
+from atifold.dialects.litellm import LITELLM
 from atifold.dialects.mlflow import MLFLOW
 from atifold.dialects.openinference import OPENINFERENCE
 from atifold.dialects.openllmetry import OPENLLMETRY
@@ -27,4 +28,5 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     LANGSMITH,
     MLFLOW,
     LANGFUSE,
+    LITELLM,
 )
