@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
-from atifold.dialects.sameness import same_agent, same_model_call, same_tool_call
+from atifold.dialects.sameness import answers, same_agent, same_model_call, same_tool_call
 from atifold.spans import SpanKey
 
 _C = TypeVar("_C", bound=Call)
@@ -120,12 +120,12 @@ def _is_one(outer: Call, inner: Call, *, alone: bool) -> bool:
 
 
 def _merge_siblings(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]) -> None:
-    """Merge neighbours that share a parent and either a response id or both times.
+    """Merge neighbours that share a parent and a response id, both times, or a request that one of them answers.
 
     Each call is compared with the one before it in its group only: two spans of one call stand
     next to each other when sorted by their starts.
     """
-    for group_of in (_by_response_id, _by_times):
+    for group_of in (_by_response_id, _by_times, _by_request):
         last: dict[Any, SpanKey] = {}
         for key in sorted(at_hand, key=lambda each: (at_hand[each].start_ns, each)):
             call = at_hand[key]
@@ -152,9 +152,15 @@ def _by_times(call: Call, parent: SpanKey | None) -> Any:
     return call.key[0], parent, type(call), call.start_ns, call.end_ns, getattr(call, "id", None)
 
 
+def _by_request(call: Call, parent: SpanKey | None) -> Any:
+    if isinstance(call, ModelCall) and call.input:
+        return call.key[0], parent, call.dialect, len(call.input), str(call.input[-1])
+    return None
+
+
 def _are_one(first: Call, second: Call) -> bool:
     if isinstance(first, ModelCall) and isinstance(second, ModelCall):
-        return same_model_call(first, second, nested=False, alone=False)
+        return same_model_call(first, second, nested=False, alone=False) or answers(first, second)
     if isinstance(first, ToolCall) and isinstance(second, ToolCall):
         return same_tool_call(first, second, nested=False)
     return False
@@ -171,8 +177,10 @@ def _drop(gone: Call, kept: Call, at_hand: dict[SpanKey, Call], into: dict[SpanK
 
 def _merged(outer: Call, inner: Call) -> Call:
     if isinstance(outer, ModelCall) and isinstance(inner, ModelCall):
+        end_ns = inner.end_ns if answers(outer, inner) else outer.end_ns
         return replace(
             _filled(outer, inner, _CALL_FIELDS + _MODEL_FIELDS),
+            end_ns=end_ns,
             usage=_usage(outer.usage, inner.usage),
             content_unread=outer.content_unread or inner.content_unread,
             **_content(outer, inner),
