@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from atifold.dialects import content, genai_events, values
+from atifold.dialects.genai_details import divide
 from atifold.dialects.table import (
     AGENTS,
     ALL,
@@ -269,4 +270,5 @@ GENAI: Final = Dialect(
     kept=KEPT,
     known=KNOWN,
     raw_usage=("gen_ai.usage.",),
+    divide=divide,
 )
