@@ -9,6 +9,7 @@ from atifold.dialects.genai import GENAI
 from atifold.dialects.openinference import OPENINFERENCE
 from atifold.dialects.openllmetry import OPENLLMETRY
 from atifold.dialects.own import OWN
+from atifold.dialects.pydantic_ai import PYDANTIC_AI
 from atifold.dialects.table import Dialect
 
-DIALECTS: Final[tuple[Dialect, ...]] = (OWN, GENAI, OPENINFERENCE, OPENLLMETRY, ADK)
+DIALECTS: Final[tuple[Dialect, ...]] = (OWN, GENAI, OPENINFERENCE, OPENLLMETRY, ADK, PYDANTIC_AI)
