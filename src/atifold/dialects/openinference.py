@@ -51,6 +51,7 @@ _KEPT_PARAMETERS: Final = (
     "presence_penalty",
     "reasoning_effort",
 )
+_NODE: Final = "langgraph_step"
 _HANDOFF: Final = "handoff to "
 """How the span begins with which OpenAI's agents pass control on."""
 
@@ -137,6 +138,11 @@ def classify(span: Span) -> Verdict:
     if call is CallKind.TOOL and "tool.name" not in span.attributes and span.name.startswith(_HANDOFF):
         return Ignored("handoff")
     return call or Ignored(f"{kind} span")
+
+
+def is_node(span: Span) -> bool:
+    """Tell whether a span says that it is a step of a LangGraph graph."""
+    return SPAN_KIND in span.attributes and _NODE in str(span.attributes.get("metadata"))
 
 
 def _answered(span: Span) -> bool:

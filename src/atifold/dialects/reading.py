@@ -8,11 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from atifold.calls import Call, ModelCall, Reading
+from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
+from atifold.dialects.frames import frames
 from atifold.dialects.logs import attach
 from atifold.dialects.merge import merge
+from atifold.dialects.openinference import OPENINFERENCE, is_node
 from atifold.dialects.parents import Parent, resolve
 from atifold.dialects.registry import DIALECTS
 from atifold.dialects.rounds import fill
@@ -58,10 +60,13 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     at_hand, rounds = _all(spans, logs)
     tally = _Tally()
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
+    for key in frames(at_hand, recognised.keys()):
+        recognised[key] = Recognised(CallKind.AGENT, (OPENINFERENCE,), OPENINFERENCE.name)
+        tally.ignored -= Counter({"CHAIN span": 1})
     parents, cut = resolve(at_hand, recognised.keys())
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
-    merged, notes = merge(calls)
+    merged, notes = merge(_real(calls, at_hand, tally))
     return Reading(
         calls=tuple(settle(fill(merged, rounds))),
         ignored=dict(sorted(tally.ignored.items())),
@@ -85,6 +90,24 @@ def _all(
     if several:
         at_hand = {part.key: part for key, span in at_hand.items() for part in several.get(key, (span,))}
     return at_hand, [[part.key for part in parts] for parts in several.values()]
+
+
+def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> list[Call]:
+    """Return the calls without agents that are none: nameless nodes of a graph around nothing.
+
+    LangChain's instrumentation takes whatever holds the word `agent` in its name for one.
+    """
+    around = {call.parent for call in calls}
+    nodes = {
+        call.key
+        for call in calls
+        if isinstance(call, AgentCall) and call.agent is None and call.key not in around and is_node(spans[call.key])
+    }
+    if not nodes:
+        return calls
+    tally.ignored["graph node"] += len(nodes)
+    tally.dialects -= Counter(call.dialect for call in calls if call.key in nodes)
+    return [call for call in calls if call.key not in nodes]
 
 
 def _parts(span: Span) -> Sequence[Span]:
