@@ -49,7 +49,7 @@ def command(
     batch, unread = _read(paths)
     complaints += unread
     tally.refuse(complaints)
-    folded = _fold(batch, group)
+    folded = _fold(batch, group, files=options.is_folder(output))
     write_report(report, folded.report, complaints, tally)
     if _size(batch) or not complaints:  # else nothing was read, and what an earlier run wrote stays
         target = output or (None if options.is_stdout(report) else options.STDOUT)
@@ -92,8 +92,8 @@ def _read(paths: dict[str, str]) -> tuple[Batch, list[InputError]]:
     return whole, complaints + others.errors()
 
 
-def _fold(batch: Batch, group: Literal["trace", "conversation"]) -> Folded:
+def _fold(batch: Batch, group: Literal["trace", "conversation"], *, files: bool) -> Folded:
     from atifold import dialects, fold
 
     with busy(f"folding {len(batch.spans):,} spans"):
-        return fold.fold(dialects.read(batch.spans, batch.logs), group=group)
+        return fold.fold(dialects.read(batch.spans, batch.logs), group=group, files=files)

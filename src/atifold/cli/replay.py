@@ -73,7 +73,8 @@ def command(
         backend = stack.enter_context(_backend(url)) if url else None
         file = _span_file(spans) if spans else None
         exporters: list[SpanExporter] = [exporter for exporter in (backend, file) if exporter is not None]
-        replayed = _replay(inputs, piped, exporters, capture_content=capture_content, group=group, id_seed=id_seed)
+        how: dict[str, Any] = {"capture_content": capture_content, "group": group, "id_seed": id_seed}
+        replayed = _replay(inputs, piped, exporters, files=options.is_folder(output), **how)
     complaints = sorted_out(replayed.complaints, inputs, piped, Kind.RECORDING)
     tally.refuse(complaints)
     _account(backend, file, tally)

@@ -6,9 +6,11 @@ older generations that renamed them (core conventions 1.26 to 1.41).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from atifold.calls import MISSING
 from atifold.dialects import content, genai_events, values
+from atifold.dialects.genai_details import divide
 from atifold.dialects.table import (
     AGENTS,
     ALL,
@@ -57,6 +59,18 @@ NO_CALLS: Final = frozenset(
 MERGED_TOOLS: Final = "(merged"
 """What the name of ADK's extra span after parallel tool calls holds: `execute_tool (merged)`."""
 
+
+
+def _reasons(value: Any, note: Note) -> Any:
+    """Read why a model stopped; the members of Semantic Kernel's enum are written as their names in lower case."""
+    found = values.words(value, note)
+    if found is MISSING:
+        return MISSING
+    return tuple(word.removeprefix(_ENUM).lower() if word.startswith(_ENUM) else word for word in found)
+
+
+_ENUM: Final = "FinishReason."
+
 ROWS: Final = (
     Row("provider", ("gen_ai.provider.name", "gen_ai.system"), values.provider, MODELS),
     Row("model", ("gen_ai.response.model", "gen_ai.request.model", "gen_ai.llm.model"), kinds=MODELS_AND_AGENTS),
@@ -64,7 +78,7 @@ ROWS: Final = (
     Row(
         "finish_reasons",
         ("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "gen_ai.response.stop_reason"),
-        values.words,
+        _reasons,
         MODELS,
     ),
     Row(
@@ -269,4 +283,5 @@ GENAI: Final = Dialect(
     kept=KEPT,
     known=KNOWN,
     raw_usage=("gen_ai.usage.",),
+    divide=divide,
 )

@@ -65,13 +65,19 @@ def complete(events: Sequence[SpanEvent], fields: Fields, note: Note) -> None:
     history = [event for event in events if event.name in SPEAKERS]
     if history and "input" not in fields:
         ordered = sorted(history, key=_index)
-        fields["input"] = tuple(message for event in ordered for message in _message(event, note))
+        _fill(fields, "input", tuple(message for event in ordered for message in _message(event, note)))
     choices = sorted((_choice(e, note) for e in events if e.name == CHOICE), key=lambda choice: choice.index)
     if choices:
-        fields.setdefault("output", tuple(message for choice in choices for message in choice.messages))
+        _fill(fields, "output", tuple(message for choice in choices for message in choice.messages))
         reasons = tuple(choice.finish_reason for choice in choices if choice.finish_reason)
         if reasons:
             fields.setdefault("finish_reasons", reasons)
+
+
+def _fill(fields: Fields, field: str, messages: tuple[Message, ...]) -> None:
+    """Fill a field with messages of which at least one says something: without capture all are empty."""
+    if any(message.parts for message in messages):
+        fields.setdefault(field, messages)
 
 
 def _has(event: SpanEvent, name: str, attribute: str) -> bool:

@@ -51,6 +51,7 @@ _KEPT_PARAMETERS: Final = (
     "presence_penalty",
     "reasoning_effort",
 )
+_NODE: Final = "langgraph_step"
 _HANDOFF: Final = "handoff to "
 """How the span begins with which OpenAI's agents pass control on."""
 
@@ -139,6 +140,11 @@ def classify(span: Span) -> Verdict:
     return call or Ignored(f"{kind} span")
 
 
+def is_node(span: Span) -> bool:
+    """Tell whether a span says that it is a step of a LangGraph graph."""
+    return SPAN_KIND in span.attributes and _NODE in str(span.attributes.get("metadata"))
+
+
 def _answered(span: Span) -> bool:
     """Tell whether a model span shows that a model was asked and answered, failed, or never ended."""
     if span.end_ns is None or span.status is Status.ERROR or any(event.name for event in span.events):
@@ -183,7 +189,8 @@ def _complete_tool(span: Span, fields: Fields) -> None:
 
 
 def _complete_model(span: Span, fields: Fields, note: Note) -> None:
-    response = _structure(span.attributes.get("output.value"))
+    request, response = (_structure(span.attributes.get(name)) for name in ("input.value", "output.value"))
+    _complete_gemini(request, response, fields, note)
     said = raw.response_messages(response, note)
     if said is not None:
         _complete_output(fields, said)
@@ -191,7 +198,7 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
         if isinstance(response.get("id"), str) and response["id"]:
             fields.setdefault("response_id", response["id"])
     if "input" not in fields:
-        asked = raw.request_messages(_structure(span.attributes.get("input.value")), note)
+        asked = raw.request_messages(request, note)
         if asked is not None:
             fields["input"] = asked
     parameters = _structure(span.attributes.get(_PARAMETERS))
@@ -199,6 +206,16 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
         kept = {name: parameters[name] for name in _KEPT_PARAMETERS if parameters.get(name) is not None}
         if kept:
             fields.setdefault(f"extra.{_PARAMETERS}", kept)
+
+
+def _complete_gemini(request: Any, response: Any, fields: Fields, note: Note) -> None:
+    """Take a Gemini request and response as they are: the flat attributes lose results and mix several answers."""
+    asked, said = raw.gemini_request(request, note), raw.gemini_response(response, note)
+    if asked is not None:
+        system = tuple(message for message in fields.get("input") or () if message.role == "system")
+        fields["input"] = (*system, *asked)
+    if said is not None:
+        fields["output"] = said
 
 
 def _structure(value: Any) -> Any:
@@ -246,7 +263,7 @@ def _complete_agent(span: Span, fields: Fields, note: Note) -> None:
 def _spoken(value: Any, role: str, note: Note) -> tuple[Message, ...]:
     """Return what an agent was told or said: messages, one text of an object, or the value as it is."""
     found = _structure(value)
-    messages = raw.request_messages(found, note)
+    messages = raw.request_messages(found, note) or raw.gemini_response(found, note)
     if messages:
         return messages
     if is_object(found):

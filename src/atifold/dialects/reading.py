@@ -8,13 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from atifold.calls import Call, ModelCall, Reading
+from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
+from atifold.dialects.frames import frames
 from atifold.dialects.logs import attach
 from atifold.dialects.merge import merge
+from atifold.dialects.openinference import OPENINFERENCE, is_node
 from atifold.dialects.parents import Parent, resolve
 from atifold.dialects.registry import DIALECTS
+from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
 from atifold.dialects.table import CallKind, use_of
 from atifold.dialects.unread import holds_content
@@ -54,15 +57,18 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     Never raises for what a span holds: what cannot be read is left out or kept as text, and said in
     the notes.
     """
-    at_hand = _all(spans, logs)
+    at_hand, rounds = _all(spans, logs)
     tally = _Tally()
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
+    for key in frames(at_hand, recognised.keys()):
+        recognised[key] = Recognised(CallKind.AGENT, (OPENINFERENCE,), OPENINFERENCE.name)
+        tally.ignored -= Counter({"CHAIN span": 1})
     parents, cut = resolve(at_hand, recognised.keys())
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
-    merged, notes = merge(calls)
+    merged, notes = merge(_real(calls, at_hand, tally))
     return Reading(
-        calls=tuple(settle(merged)),
+        calls=tuple(settle(fill(merged, rounds))),
         ignored=dict(sorted(tally.ignored.items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),
@@ -70,12 +76,38 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     )
 
 
-def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> Mapping[SpanKey, Span]:
-    """Return each span once, with the log records that name it, and the spans that dialects make of the others."""
+def _all(
+    spans: Iterable[Span], logs: Iterable[LogRecord]
+) -> tuple[Mapping[SpanKey, Span], list[Sequence[SpanKey]]]:
+    """Return (each span once, and which of them are parts of one, in their order).
+
+    Log records are part of the spans that they name; of the others dialects make spans.
+    """
     at_hand, loose = attach(_distinct(spans), logs)
     made = [span for dialect in DIALECTS for span in dialect.from_logs(loose)] if loose else []
     at_hand = {**at_hand, **{span.key: span for span in made}} if made else at_hand
-    return {part.key: part for span in at_hand.values() for part in _parts(span)}
+    several = {key: parts for key, span in at_hand.items() if len(parts := _parts(span)) > 1}
+    if several:
+        at_hand = {part.key: part for key, span in at_hand.items() for part in several.get(key, (span,))}
+    return at_hand, [[part.key for part in parts] for parts in several.values()]
+
+
+def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> list[Call]:
+    """Return the calls without agents that are none: nameless nodes of a graph around nothing.
+
+    LangChain's instrumentation takes whatever holds the word `agent` in its name for one.
+    """
+    around = {call.parent for call in calls}
+    nodes = {
+        call.key
+        for call in calls
+        if isinstance(call, AgentCall) and call.agent is None and call.key not in around and is_node(spans[call.key])
+    }
+    if not nodes:
+        return calls
+    tally.ignored["graph node"] += len(nodes)
+    tally.dialects -= Counter(call.dialect for call in calls if call.key in nodes)
+    return [call for call in calls if call.key not in nodes]
 
 
 def _parts(span: Span) -> Sequence[Span]:

@@ -58,19 +58,20 @@ def replay(
     id_seed: str = "",
     session_id: Literal["raw", "hashed"] = "raw",
     stdin: BinaryIO | None = None,
+    files: bool = False,
 ) -> Replayed:
     """Play recordings as one stream of events, by time.
 
     Spans keep the recorded times; their ids come from the run ids and `id_seed`. Exporters get them
     as any pipeline would (the SDK's sampler and limits apply); content only with `capture_content`.
-    The trajectories come from the whole records. Exporters are shut down. A file that cannot be
+    The trajectories come from the whole records, with `files` for their images. Exporters are shut down. A file that cannot be
     read is a complaint, and costs the others nothing.
     """
     events, complaints, repeated = _read(paths, stdin)
     kept = _Kept()
     counts = _play(events, exporters, kept, capture_content=capture_content, id_seed=id_seed, session_id=session_id)
     counts["repeated"] = repeated
-    folded = fold.fold(dialects.read(kept.spans), group=group)
+    folded = fold.fold(dialects.read(kept.spans), group=group, files=files)
     return Replayed(kept.spans, folded, complaints, counts, len(events))
 
 
