@@ -62,8 +62,7 @@ def _complete_tool(told: Mapping[str, Any], span: Span, fields: Fields, note: No
 def _content(item: Any) -> Any:
     """Return the content of a message, which may stand in one more object."""
     content = item.get("content") if is_object(item) else item
-    inner = next((content[name] for name in _INNER if name in content), content) if is_object(content) else content
-    return inner
+    return next((content[name] for name in _INNER if name in content), content) if is_object(content) else content
 
 
 def _messages(item: Any, side: str, speaker: str, note: Note) -> Iterable[Message]:

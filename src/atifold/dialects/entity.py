@@ -6,7 +6,7 @@ of LangSmith, `{"args": […], "kwargs": {…}}` of decorated Python functions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
@@ -89,11 +89,11 @@ def _inside(value: Any) -> Any:
     return value
 
 
-def _updates(found: list[Any]) -> list[Any]:
+def _updates(found: Sequence[Any]) -> list[Any]:
     """Return the messages of the updates that nodes of a graph write; any other list as it is."""
     updates = [entry["update"] for entry in found if is_object(entry) and is_object(entry.get("update"))]
     if len(updates) != len(found):
-        return found
+        return list(found)
     return [message for update in updates for message in update.get("messages") or []]
 
 

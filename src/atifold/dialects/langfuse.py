@@ -56,7 +56,7 @@ ROWS: Final = (
     Row("id", (_METADATA + "tool_call_id",), _word, TOOLS),
     Row("agent", (_AGENT,), _word, AGENTS),
     Row("agent_name", (_AGENT,), _word, MODELS | TOOLS),
-    Row("conversation", ("session.id", "langfuse.session.id", "langfuse.trace.session_id"), kinds=MODELS_AND_AGENTS | TOOLS),
+    Row("conversation", ("session.id", "langfuse.session.id", "langfuse.trace.session_id")),
     Row("conversation", (_METADATA + "thread_id", "langfuse.trace.metadata.thread_id"), _word),
 )
 

@@ -62,6 +62,5 @@ LANGSMITH: Final = Dialect(
     rows=ROWS,
     classify=classify,
     complete=complete,
-    known=frozenset({"gen_ai.prompt", "gen_ai.completion", "gen_ai.serialized.name"}),
-    known_prefixes=("langsmith.",),
+    known_prefixes=("langsmith.", "gen_ai.prompt", "gen_ai.completion", "gen_ai.serialized."),
 )

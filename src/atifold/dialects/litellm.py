@@ -12,6 +12,7 @@ from typing import Any, Final
 from atifold.dialects import exchange, values
 from atifold.dialects.entity import opened
 from atifold.dialects.table import MODELS, CallKind, Dialect, Fields, Row, Verdict
+from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note
 from atifold.jsontext import text_of
 from atifold.kinds import is_object
@@ -55,7 +56,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     exchange.put(fields, "provider", values.provider(provider, note))
     exchange.complete_exchange(_request(found), _response(found), kind, fields, note)
     usage = found.get("usage", found.get("usageMetadata"))
-    exchange.put_usage(usage, fields)
+    put_usage(usage, fields)
 
 
 def _request(found: dict[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,6 @@ LOGFIRE: Final = Dialect(
     rows=ROWS,
     classify=classify,
     complete=complete,
-    known=frozenset({_REQUEST, _RESPONSE, _RAW, "async", "duration"}),
-    known_prefixes=("logfire.",),
+    known=frozenset({_REQUEST, _RESPONSE, "async", "duration"}),
+    known_prefixes=("logfire.", _RAW),
 )

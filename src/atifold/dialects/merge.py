@@ -95,9 +95,10 @@ def _merge_nested(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | No
 
 
 def _told_around(outer: ModelCall, inner: ModelCall) -> ModelCall:
-    """Return a call with what was written onto the span around it and other calls, which is none of its own (LiteLLM)."""
-    whole = _merged(outer, inner)
-    return replace(whole, key=inner.key, name=inner.name, start_ns=inner.start_ns, end_ns=inner.end_ns)
+    """Return a call with what was written onto the span around it and other calls, which is no call (LiteLLM)."""
+    return replace(
+        _one_model_call(outer, inner), key=inner.key, name=inner.name, start_ns=inner.start_ns, end_ns=inner.end_ns
+    )
 
 
 def _innermost_first(at_hand: dict[SpanKey, Call]) -> list[SpanKey]:
@@ -120,7 +121,7 @@ def _is_one(outer: Call, inner: Call, *, alone: bool) -> bool:
 
 
 def _merge_siblings(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]) -> None:
-    """Merge neighbours that share a parent and a response id, both times, or a request that one of them answers.
+    """Merge neighbours that share a parent and a response id, both times, or a request that one answers.
 
     Each call is compared with the one before it in its group only: two spans of one call stand
     next to each other when sorted by their starts.
@@ -169,7 +170,9 @@ def _are_one(first: Call, second: Call) -> bool:
 # ---- the merged call -----------------------------------------------------------------------------
 
 
-def _drop(gone: Call, kept: Call, at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]) -> None:
+def _drop(
+    gone: Call, kept: Call, at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]
+) -> None:
     del at_hand[gone.key]
     into[gone.key] = kept.key
     notes.append(f"{kept.name}: one call traced twice, merged with {gone.name}")
@@ -177,16 +180,19 @@ def _drop(gone: Call, kept: Call, at_hand: dict[SpanKey, Call], into: dict[SpanK
 
 def _merged(outer: Call, inner: Call) -> Call:
     if isinstance(outer, ModelCall) and isinstance(inner, ModelCall):
-        end_ns = inner.end_ns if answers(outer, inner) else outer.end_ns
-        return replace(
-            _filled(outer, inner, _CALL_FIELDS + _MODEL_FIELDS),
-            end_ns=end_ns,
-            usage=_usage(outer.usage, inner.usage),
-            content_unread=outer.content_unread or inner.content_unread,
-            **_content(outer, inner),
-        )
+        return _one_model_call(outer, inner)
     names = _TOOL_FIELDS if isinstance(outer, ToolCall) else _AGENT_FIELDS
     return _filled(outer, inner, _CALL_FIELDS + names)
+
+
+def _one_model_call(outer: ModelCall, inner: ModelCall) -> ModelCall:
+    return replace(
+        _filled(outer, inner, _CALL_FIELDS + _MODEL_FIELDS),
+        end_ns=inner.end_ns if answers(outer, inner) else outer.end_ns,
+        usage=_usage(outer.usage, inner.usage),
+        content_unread=outer.content_unread or inner.content_unread,
+        **_content(outer, inner),
+    )
 
 
 def _filled(outer: _C, inner: Call, names: tuple[str, ...]) -> _C:

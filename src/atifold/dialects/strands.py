@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from atifold.calls import MISSING, Failure
+from atifold.calls import MISSING, Failure, Message, ToolResponse
 from atifold.dialects import values
 from atifold.dialects.failure import failure
 from atifold.dialects.genai_events import CHOICE, DETAILS, details
 from atifold.dialects.messages import read_messages
-from atifold.dialects.table import TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
+from atifold.dialects.table import CallKind, Dialect, Fields, Ignored, Row, Verdict
 from atifold.dialects.values import Note, is_placeholder
 from atifold.dialects.vendor_parts import joined_texts
-from atifold.calls import Message, ToolResponse
 from atifold.jsontext import text_of
 from atifold.kinds import is_list
 from atifold.spans import Span
@@ -87,6 +86,13 @@ STRANDS: Final = Dialect(
     rows=ROWS,
     classify=classify,
     complete=complete,
-    known=frozenset({"user.id", "session.id", "gen_ai.agent.tools", "gen_ai.tool.json_schema", *_MARKS}),
-    known_prefixes=("gen_ai.event.", "event_loop.", "gen_ai.server."),
+    known=frozenset({"user.id", "session.id"}),
+    known_prefixes=(
+        "gen_ai.event.",
+        "event_loop.",
+        "gen_ai.server.",
+        "gen_ai.agent.tools",
+        "gen_ai.tool.json_schema",
+        *_MARKS,
+    ),
 )

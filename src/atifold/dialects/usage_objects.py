@@ -101,7 +101,7 @@ _THOUGHT: Final = ("output_reasoning", "output_reasoning_tokens")
 
 
 def _buckets(value: Mapping[str, Any]) -> dict[str, int]:
-    """Read `{input, output, input_…, output_…, total}`: the parts are beside the sums unless the total says otherwise."""
+    """Read `{input, output, input_…, output_…, total}`: parts are beside the sums unless the total is theirs alone."""
     counts = {name: count for name, each in value.items() if (count := _count(each)) is not None}
     parts = {"usage.cached": _CACHED, "usage.cache_write": _WRITTEN, "usage.reasoning": _THOUGHT}
     sums = {field: sum(counts.get(name, 0) for name in names) for field, names in parts.items()}
