@@ -10,10 +10,13 @@ from atifold.errors import InputError
 from atifold.jsonfiles import BOM, STDIN, documents, unpacked
 from atifold.jsontext import fault
 from atifold.kinds import is_object
-from atifold.otlp import json
+from atifold.otlp import json, protobuf
 from atifold.otlp.batch import Batch
 
 _FOREIGN: Final = ((b"\x28\xb5\x2f\xfd", "zstd-compressed data"), (b"PK\x03\x04", "a zip archive"))
+_BINARY: Final = (b"\n", b"\0")
+"""How protobuf may begin, with a field or a length; text may begin with a line end too."""
+
 _WANTED: Final = f"{json.WANTED}, whole or one request a line"
 
 
@@ -53,6 +56,8 @@ def parse(data: bytes, where: str) -> Batch:
     foreign = next((what for magic, what in _FOREIGN if data.startswith(magic)), None)
     if foreign is not None:
         batch.complaints.append(InputError(where, f"found {foreign}", _WANTED))
+    elif data.startswith(_BINARY) and (found := protobuf.decode(data, where)) is not None:
+        batch.extend(found)
     elif data.strip():
         batch.extend(_parse_json(data, where))
     return batch
