@@ -60,7 +60,6 @@ MERGED_TOOLS: Final = "(merged"
 """What the name of ADK's extra span after parallel tool calls holds: `execute_tool (merged)`."""
 
 
-
 def _reasons(value: Any, note: Note) -> Any:
     """Read why a model stopped; the members of Semantic Kernel's enum are written as their names in lower case."""
     found = values.words(value, note)

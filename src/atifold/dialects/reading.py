@@ -76,9 +76,7 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     )
 
 
-def _all(
-    spans: Iterable[Span], logs: Iterable[LogRecord]
-) -> tuple[Mapping[SpanKey, Span], list[Sequence[SpanKey]]]:
+def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[SpanKey, Span], list[Sequence[SpanKey]]]:
     """Return (each span once, and which of them are parts of one, in their order).
 
     Log records are part of the spans that they name; of the others dialects make spans.

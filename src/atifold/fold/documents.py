@@ -12,8 +12,8 @@ from atifold.calls import AgentCall, Call, ModelCall, ToolCall
 from atifold.filename import file_stem
 from atifold.fold.definitions import definitions
 from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
-from atifold.fold.render import Writer, failure_fact
 from atifold.fold.pictures import Pictures
+from atifold.fold.render import Writer, failure_fact
 from atifold.fold.report import Words
 from atifold.fold.scopes import ScopeKey, Scopes
 from atifold.fold.steps import child_step, insert, steps_of
@@ -114,7 +114,9 @@ class _Author:
         if thread.workflow is not None:
             made.answer = untold_answer(thread.workflow, list(_said_in(subs)), self.words)
         self.subagents += len(subs)
-        steps = Writer(head.model, head.agent_name, references, self.words, self._pictures).write(insert(made.steps, late))
+        steps = Writer(head.model, head.agent_name, references, self.words, self._pictures).write(
+            insert(made.steps, late)
+        )
         if not steps:
             taken.discard(trajectory_id)
             return None

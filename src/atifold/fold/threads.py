@@ -20,6 +20,7 @@ from atifold.fold.order import TimeKey
 from atifold.fold.scopes import Scope, Scopes
 from atifold.spans import SpanKey
 
+
 @dataclass(frozen=True, slots=True)
 class Child:
     """A thread that ran inside another: for the tool call `under`, or for none."""

@@ -14,9 +14,6 @@ from atifold.otlp import json, protobuf
 from atifold.otlp.batch import Batch
 
 _FOREIGN: Final = ((b"\x28\xb5\x2f\xfd", "zstd-compressed data"), (b"PK\x03\x04", "a zip archive"))
-_BINARY: Final = (b"\n", b"\0")
-"""How protobuf may begin, with a field or a length; text may begin with a line end too."""
-
 _WANTED: Final = f"{json.WANTED}, whole or one request a line"
 
 
@@ -41,7 +38,7 @@ def read(paths: Sequence[Path | str], *, stdin: BinaryIO | None = None) -> Batch
 
 
 def _parse_file(data: bytes, where: str) -> Batch:
-    """Read the spans and log records of one file; unlike the body of a request, one without a word in it is a complaint."""
+    """Read one file; unlike the body of a request, one without a word in it is a complaint."""
     batch = parse(data, where)
     if batch == Batch() and not unpacked(data, where)[0].removeprefix(BOM).strip():
         batch.complaints.append(InputError(where, "found an empty file", _WANTED))
@@ -56,7 +53,7 @@ def parse(data: bytes, where: str) -> Batch:
     foreign = next((what for magic, what in _FOREIGN if data.startswith(magic)), None)
     if foreign is not None:
         batch.complaints.append(InputError(where, f"found {foreign}", _WANTED))
-    elif data.startswith(_BINARY) and (found := protobuf.decode(data, where)) is not None:
+    elif (found := protobuf.decode(data, where)) is not None:
         batch.extend(found)
     elif data.strip():
         batch.extend(_parse_json(data, where))
