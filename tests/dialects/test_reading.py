@@ -106,7 +106,7 @@ def test_attributes_that_nobody_reads_are_counted(chat: MakeSpan) -> None:
 @pytest.mark.parametrize(
     ("attributes", "events", "unread"),
     [
-        ({"ai.prompt.messages": "[1]"}, (), True),
+        ({"vendor.prompt.messages": "[1]"}, (), True),
         ({"some.request.messages": ["x"]}, (), True),
         ({"gcp.vertex.agent.llm_request": "{}"}, (), False),
         ({"gen_ai.is_streaming": True, "ai.response.model": "m"}, (), False),

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message
-from atifold.dialects import content, values
+from atifold.dialects import content
 from atifold.dialects.entity import opened
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import by_role, read_parts, role_of
 from atifold.dialects.table import TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
+from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note, is_placeholder
 from atifold.jsontext import scrub, text_of
 from atifold.kinds import is_list, is_object
@@ -44,12 +45,6 @@ ROWS: Final = (
     Row("conversation", (_PREFIX + "session_id",)),
 )
 
-_USAGE: Final = (
-    ("usage.prompt", "prompt_token_count"),
-    ("usage.completion", "candidates_token_count"),
-    ("usage.cached", "cached_content_token_count"),
-    ("usage.reasoning", "thoughts_token_count"),
-)
 _KEPT_CONFIG: Final = ("temperature", "top_p", "top_k", "max_output_tokens", "seed", "stop_sequences")
 
 
@@ -108,13 +103,9 @@ def _complete_response(response: Mapping[str, Any], fields: Fields, note: Note) 
     model = response.get("model_version")
     if isinstance(model, str) and model:
         fields["model"] = model
-    usage = response.get("usage_metadata")
-    for field, name in _USAGE if is_object(usage) else ():
-        count = values.number(usage.get(name))
-        if isinstance(count, int):
-            fields[field] = count
-    if is_object(usage) and "usage.completion" in fields:
-        fields["usage.completion"] += values.number(usage.get("thoughts_token_count")) or 0
+    counts: Fields = {}
+    put_usage(response.get("usage_metadata"), counts)
+    fields.update(counts)
     message = response.get("error_message")
     if isinstance(message, str) and message:
         fields.setdefault("failure", Failure(text_of(response.get("error_code")), scrub(message)))

@@ -6,7 +6,7 @@ of LangSmith, `{"args": […], "kwargs": {…}}` of decorated Python functions.
 
 from __future__ import annotations
 
-import ast
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
@@ -14,6 +14,7 @@ from atifold.dialects import raw, values
 from atifold.dialects.content import structured
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import read_message
+from atifold.dialects.reprs import from_repr
 from atifold.dialects.table import Fields
 from atifold.dialects.tool_output import unwrap
 from atifold.dialects.values import Note, is_placeholder, plain
@@ -24,7 +25,6 @@ from atifold.spans import Span
 
 _WRAPPERS: Final = ("inputs", "outputs", "output", "update", "input")
 _SPOKEN: Final = ("question", "query", "prompt", "task", "input", "text")
-_LONGEST_REPR: Final = 1_000_000
 
 
 def opened(value: Any, note: Note) -> Any:
@@ -38,7 +38,7 @@ def opened(value: Any, note: Note) -> Any:
 
 
 def _structure(value: str, note: Note) -> Any:
-    """Return the list or object behind a text, MISSING for a plain text."""
+    """Return the list or object behind a text, JSON or a Python repr of one, MISSING for a plain text."""
     if value.lstrip()[:1] not in ("{", "["):
         return MISSING
     found = values.parsed(value)
@@ -46,16 +46,6 @@ def _structure(value: str, note: Note) -> Any:
         return found
     python = from_repr(value)
     return structured(value, note) if python is MISSING else python
-
-
-def from_repr(value: str) -> Any:
-    """Return the value behind a Python repr of plain values, MISSING where it is none."""
-    if len(value) > _LONGEST_REPR:
-        return MISSING
-    try:
-        return plain(ast.literal_eval(value.strip()))
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return MISSING
 
 
 # ---- messages --------------------------------------------------------------------------------------
@@ -99,11 +89,11 @@ def _inside(value: Any) -> Any:
     return value
 
 
-def _updates(found: list[Any]) -> list[Any]:
+def _updates(found: Sequence[Any]) -> list[Any]:
     """Return the messages of the updates that nodes of a graph write; any other list as it is."""
     updates = [entry["update"] for entry in found if is_object(entry) and is_object(entry.get("update"))]
     if len(updates) != len(found):
-        return found
+        return list(found)
     return [message for update in updates for message in update.get("messages") or []]
 
 
@@ -178,3 +168,9 @@ def _tool_message(found: Any) -> Any:
     update = found.get("update") if is_object(found) else None
     messages = update.get("messages") if is_object(update) else None
     return messages[-1] if is_list(messages) and messages else found
+
+
+def kwargs_of(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what LangChain's serialised form of an object holds, anything else as it is."""
+    inner = message.get("kwargs", message.get("data"))
+    return inner if is_object(inner) else message

@@ -53,7 +53,7 @@ ROWS: Final = (
     Row("conversation", (_INPUT,), _thread),
 )
 
-KNOWN: Final = frozenset({"llm.request.type", "llm.is_streaming", "llm.headers", "gen_ai.headers", "gen_ai.is_streaming"})
+KNOWN: Final = frozenset({"llm.request.type", "llm.is_streaming", "llm.headers"})
 
 
 def marks(span: Span) -> bool:
@@ -118,5 +118,14 @@ OPENLLMETRY: Final = Dialect(
     classify=classify,
     complete=complete,
     known=KNOWN,
-    known_prefixes=("traceloop.", _PROMPTS, _COMPLETIONS, _FUNCTIONS, "llm.usage.", "gen_ai.task."),
+    known_prefixes=(
+        "traceloop.",
+        _PROMPTS,
+        _COMPLETIONS,
+        _FUNCTIONS,
+        "llm.usage.",
+        "gen_ai.task.",
+        "gen_ai.headers",
+        "gen_ai.is_streaming",
+    ),
 )

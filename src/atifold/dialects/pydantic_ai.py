@@ -17,7 +17,6 @@ from atifold.dialects.entity import opened
 from atifold.dialects.messages import read_message, read_messages
 from atifold.dialects.table import (
     AGENTS,
-    MODELS,
     MODELS_AND_AGENTS,
     TOOLS,
     CallKind,
@@ -80,9 +79,7 @@ ROWS: Final = (
     ),
 )
 
-KNOWN: Final = frozenset(
-    {_EVENTS, _ALL_EVENTS, "final_result", "model_request_parameters", "tools", "gen_ai.agent.call.id"}
-)
+KNOWN: Final = frozenset({_EVENTS, _ALL_EVENTS, "final_result", "model_request_parameters", "tools"})
 
 
 def marks(span: Span) -> bool:
@@ -203,6 +200,6 @@ PYDANTIC_AI: Final = Dialect(
     classify=classify,
     complete=complete,
     known=KNOWN,
-    known_prefixes=("pydantic_ai.", "logfire.", _TOTALS),
+    known_prefixes=("pydantic_ai.", "logfire.", _TOTALS, "gen_ai.agent.call.", "gen_ai.usage.details."),
     raw_usage=("gen_ai.usage.details.",),
 )

@@ -48,8 +48,8 @@ def _gemini_text(block: Mapping[str, Any], _note: Note) -> Part | None:
 
 
 def _gemini_call(call: Mapping[str, Any], note: Note) -> Part | None:
-    given = call.get("args")
-    return ToolRequest(_id(call.get("id")), text_of(call.get("name")) or "", arguments({} if given is None else given, note))
+    given = arguments({} if call.get("args") is None else call["args"], note)
+    return ToolRequest(_id(call.get("id")), text_of(call.get("name")) or "", given)
 
 
 def _gemini_response(response: Mapping[str, Any], _note: Note) -> Part | None:
