@@ -38,8 +38,8 @@ def command(
 ) -> None:
     """Turn traces in files into trajectories.
 
-    An INPUT is a file of OTLP JSON or OTLP JSON Lines, plain or gzip, a folder of such files, or -
-    for stdin. All inputs are one set of spans and log records: a trace may be spread over several,
+    An INPUT is a file of OTLP JSON, OTLP JSON Lines or OTLP protobuf, plain or gzip, a folder of such
+    files, or - for stdin. All inputs are one set of spans and log records: a trace may be spread over several,
     what was said in it may stand in records of another file, and a span that comes twice counts
     once. Without -o, documents are JSON Lines on stdout.
     """

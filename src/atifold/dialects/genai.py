@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING
 from atifold.dialects import content, genai_events, values
-from atifold.dialects.genai_details import divide
+from atifold.dialects.genai_details import divide, from_logs
 from atifold.dialects.table import (
     AGENTS,
     ALL,
@@ -282,5 +282,6 @@ GENAI: Final = Dialect(
     kept=KEPT,
     known=KNOWN,
     raw_usage=("gen_ai.usage.",),
+    from_logs=from_logs,
     divide=divide,
 )

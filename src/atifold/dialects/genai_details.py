@@ -1,26 +1,31 @@
-"""Take a span apart that stands for several inferences, each told by an event of details of its own.
+"""Make spans of inferences that are told by events alone.
 
 Some instrumentations write no span for a model call: the events of several calls point at one span, which
-keeps the attributes of the last.
+keeps the attributes of the last. And where spans were lost, or never exported, the records still tell of
+each call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any, Final
 
-from atifold.dialects.genai_events import DETAILS, details
-from atifold.spans import Span, SpanEvent
+from atifold.dialects.genai_events import CHOICE, DETAILS, details
+from atifold.dialects.logs import event_of
+from atifold.jsontext import sorted_json
+from atifold.spans import LogRecord, Span, SpanEvent
 
 _IDENTITIES: Final = ("gcp.vertex.agent.event_id", "gen_ai.response.id")
 """What tells one inference from another, the surest first."""
 
 _FIGURES: Final = ("gen_ai.usage.", "llm.token_count.")
+_OPERATION: Final = "gen_ai.operation.name"
 _COMMON: Final = (
-    "gen_ai.operation.name",
+    _OPERATION,
     "gen_ai.request.model",
     "gen_ai.provider.name",
     "gen_ai.agent.name",
@@ -60,7 +65,7 @@ def _identity(attributes: Mapping[str, Any]) -> str | None:
 
 
 def _is_container(span: Span) -> bool:
-    return span.attributes.get("gen_ai.operation.name") in _NO_MODEL
+    return span.attributes.get(_OPERATION) in _NO_MODEL
 
 
 def _part(span: Span, identity: str, event: SpanEvent, start_ns: int) -> Span:
@@ -86,3 +91,44 @@ def _rest(span: Span, event: SpanEvent, start_ns: int) -> Span:
     own = {name: value for name, value in span.attributes.items() if not name.startswith(_FIGURES)}
     events = tuple(each for each in span.events if each.name != DETAILS)
     return replace(span, start_ns=start_ns, attributes={**own, **details(event)}, events=events)
+
+
+def from_logs(records: Sequence[LogRecord]) -> Iterable[Span]:
+    """Yield a span for each span that is not at hand and of which records tell an inference.
+
+    It has the id that the records give; a record of details without one stands for a span of its own.
+    """
+    groups: defaultdict[tuple[str, str], list[LogRecord]] = defaultdict(list)
+    for record in records:
+        if record.trace_id is not None and record.name.startswith("gen_ai."):
+            groups[record.trace_id, record.span_id or _made_up(record)].append(record)
+    for (trace_id, span_id), group in groups.items():
+        if any(record.name in (DETAILS, CHOICE) for record in group):
+            yield _span_of(trace_id, span_id, group)
+
+
+def _made_up(record: LogRecord) -> str:
+    """Return a span id that depends on a record alone."""
+    told = sorted_json((record.trace_id, record.name, record.time_ns, record.attributes, record.body))
+    return blake2b(told, digest_size=_ID_BYTES).hexdigest()
+
+
+def _span_of(trace_id: str, span_id: str, group: Sequence[LogRecord]) -> Span:
+    """Return the span of a model call that records tell of; its times are theirs."""
+    first = group[0]
+    operation = next((record.attributes[_OPERATION] for record in group if _OPERATION in record.attributes), "chat")
+    system = {name: first.attributes[name] for name in ("gen_ai.system",) if name in first.attributes}
+    times = [record.time_ns for record in group]
+    return Span(
+        trace_id=trace_id,
+        span_id=span_id,
+        parent_id=None,
+        name=str(operation),
+        start_ns=min(times),
+        end_ns=max(times),
+        attributes={_OPERATION: operation, **system},
+        events=tuple(map(event_of, group)),
+        resource=first.resource,
+        scope_name=first.scope_name,
+        scope_version=first.scope_version,
+    )

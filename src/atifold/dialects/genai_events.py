@@ -48,7 +48,7 @@ _INDEX: Final = ("gen_ai.message.index", "CHAT_MESSAGE_INDEX")
 
 
 class _Choice(NamedTuple):
-    index: float
+    place: float
     messages: tuple[Message, ...]
     finish_reason: str | None
 
@@ -66,7 +66,7 @@ def complete(events: Sequence[SpanEvent], fields: Fields, note: Note) -> None:
     if history and "input" not in fields:
         ordered = sorted(history, key=_index)
         _fill(fields, "input", tuple(message for event in ordered for message in _message(event, note)))
-    choices = sorted((_choice(e, note) for e in events if e.name == CHOICE), key=lambda choice: choice.index)
+    choices = sorted((_choice(e, note) for e in events if e.name == CHOICE), key=lambda choice: choice.place)
     if choices:
         _fill(fields, "output", tuple(message for choice in choices for message in choice.messages))
         reasons = tuple(choice.finish_reason for choice in choices if choice.finish_reason)

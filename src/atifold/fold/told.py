@@ -213,7 +213,7 @@ def _answer_of(agent: AgentCall | None) -> tuple[Message, ...]:
 
 
 def _earlier_thoughts(agent: AgentCall | None) -> tuple[Message, ...]:
-    """Return what the model thought before the answer, as an agent's span tells it, as a tuple of none or one message."""
+    """Return what the model thought before its answer, as an agent's span tells it: none or one message."""
     earlier = [m for m in (agent.output or () if agent else ()) if m.role == "assistant" and m.parts][:-1]
     thoughts = tuple(part for message in earlier for part in message.parts if isinstance(part, Reasoning))
     return (Message("assistant", thoughts),) if thoughts else ()

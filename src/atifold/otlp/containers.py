@@ -10,7 +10,7 @@ from atifold.errors import InputError
 from atifold.jsonfiles import BOM, STDIN, documents, unpacked
 from atifold.jsontext import fault
 from atifold.kinds import is_object
-from atifold.otlp import json
+from atifold.otlp import json, protobuf
 from atifold.otlp.batch import Batch
 
 _FOREIGN: Final = ((b"\x28\xb5\x2f\xfd", "zstd-compressed data"), (b"PK\x03\x04", "a zip archive"))
@@ -38,7 +38,7 @@ def read(paths: Sequence[Path | str], *, stdin: BinaryIO | None = None) -> Batch
 
 
 def _parse_file(data: bytes, where: str) -> Batch:
-    """Read the spans and log records of one file; unlike the body of a request, one without a word in it is a complaint."""
+    """Read one file; unlike the body of a request, one without a word in it is a complaint."""
     batch = parse(data, where)
     if batch == Batch() and not unpacked(data, where)[0].removeprefix(BOM).strip():
         batch.complaints.append(InputError(where, "found an empty file", _WANTED))
@@ -53,6 +53,8 @@ def parse(data: bytes, where: str) -> Batch:
     foreign = next((what for magic, what in _FOREIGN if data.startswith(magic)), None)
     if foreign is not None:
         batch.complaints.append(InputError(where, f"found {foreign}", _WANTED))
+    elif (found := protobuf.decode(data, where)) is not None:
+        batch.extend(found)
     elif data.strip():
         batch.extend(_parse_json(data, where))
     return batch

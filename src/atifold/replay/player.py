@@ -64,8 +64,8 @@ def replay(
 
     Spans keep the recorded times; their ids come from the run ids and `id_seed`. Exporters get them
     as any pipeline would (the SDK's sampler and limits apply); content only with `capture_content`.
-    The trajectories come from the whole records, with `files` for their images. Exporters are shut down. A file that cannot be
-    read is a complaint, and costs the others nothing.
+    The trajectories come from the whole records, with `files` for their images. Exporters are shut
+    down. A file that cannot be read is a complaint, and costs the others nothing.
     """
     events, complaints, repeated = _read(paths, stdin)
     kept = _Kept()

@@ -23,7 +23,8 @@ _OURS: Final = re.compile(r"[0-9a-f]{16}\.\w+")
 class DirectorySink:
     """Write `<name>.json` into a folder, which is created when the first document comes.
 
-    The files that a document names go first, where it says they are: below `<name>/` in the folder. A file is replaced in one step: a reader sees the old document or the new one, never half of one.
+    The files that a document names go first, where it says they are: below `<name>/` in the folder. A
+    file is replaced in one step: a reader sees the old document or the new one, never half of one.
     """
 
     def __init__(self, path: str | Path) -> None:
