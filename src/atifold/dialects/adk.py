@@ -109,6 +109,9 @@ def _complete_response(response: Mapping[str, Any], fields: Fields, note: Note) 
     counts: Fields = {}
     put_usage(response.get("usage_metadata"), counts)
     fields.update(counts)
+    reason = text_of(response.get("finish_reason"))
+    if reason:
+        fields.setdefault("finish_reasons", (reason.lower(),))
     message = response.get("error_message")
     if isinstance(message, str) and message:
         fields.setdefault("failure", Failure(text_of(response.get("error_code")), scrub(message)))

@@ -17,6 +17,7 @@ from atifold.dialects.logs import BODY
 from atifold.dialects.messages import read_message
 from atifold.dialects.table import CallKind, Dialect, Fields
 from atifold.dialects.values import Note, is_placeholder
+from atifold.dialects.vendor_parts import joined_texts
 from atifold.kinds import is_list, is_object
 from atifold.spans import Span
 
@@ -56,7 +57,8 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 def _complete_tool(told: Mapping[str, Any], span: Span, fields: Fields, note: Note) -> None:
     given, came = (next((_content(item) for item in told.get(side, ())), None) for side in _SIDES)
     exchange.put(fields, "arguments", entity.tool_arguments(given, note))
-    entity.put_result(came, span, fields, note)
+    found = opened(came, note)
+    entity.put_result(joined_texts(found) if is_list(found) else came, span, fields, note)
 
 
 def _content(item: Any) -> Any:
