@@ -54,7 +54,7 @@ def test_what_is_kept_is_not_read_into_a_field_too() -> None:
 
 
 def test_each_name_of_the_conventions_is_pinned_or_a_known_alias(shared: Path) -> None:
-    """Every `gen_ai.*` name that is read stands in the conventions, among the aliases, or is a recorded vendor's own."""
+    """Every `gen_ai.*` name that is read stands in the conventions, among the aliases or is a recorded vendor's own."""
     folder = shared / "reference" / "semconv"
     pinned = set(json.loads((folder / "genai-current-compiled.json").read_text(encoding="utf-8"))["attributes"])
     aliases = (folder / "aliases-for-readers.json").read_text(encoding="utf-8")

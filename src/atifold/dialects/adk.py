@@ -11,10 +11,10 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
 from atifold.dialects import content
-from atifold.dialects.entity import opened
+from atifold.dialects.entity import opened, restored
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import by_role, read_parts, role_of
-from atifold.dialects.table import TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
+from atifold.dialects.table import MODELS, TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
 from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note, is_placeholder
 from atifold.jsontext import scrub, text_of
@@ -33,11 +33,11 @@ _REWRITTEN: Final = "For context:"
 _UNKNOWN: Final = "<not specified>"
 
 
-def _value(value: Any, note: Note) -> Any:
+def _value(value: Any, _note: Note) -> Any:
     """Read arguments or a response: an object in nearly all cases, MISSING where a placeholder stands for it."""
     if is_placeholder(value) or value in _NOTHING:
         return MISSING
-    found = opened(value, note)
+    found = opened(value)
     lost = is_object(found) and list(found.values()) == [_UNKNOWN]
     return MISSING if lost or found == {} or is_placeholder(found) else found
 
@@ -45,6 +45,7 @@ def _value(value: Any, note: Note) -> Any:
 ROWS: Final = (
     Row("arguments", (_PREFIX + "tool_call_args",), _value, TOOLS),
     Row("result", (_PREFIX + "tool_response",), _value, TOOLS),
+    Row("event_id", (_PREFIX + "event_id",), kinds=MODELS),
     Row("conversation", (_PREFIX + "session_id",)),
 )
 
@@ -70,7 +71,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     """Fill in what the request and response of a model hold; mark a tool that returned an error as failed."""
     if kind is CallKind.TOOL:
         result = fields.get("result", MISSING)
-        result = opened(result, Note()) if isinstance(result, str) else result
+        result = opened(result) if isinstance(result, str) else result
         if is_object(result) and result.get("error") and failure(span) is None:
             fields["failure"] = Failure(None, text_of(result["error"]))
     elif kind is CallKind.MODEL:
@@ -80,7 +81,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 
 
 def _object(value: Any, note: Note) -> Mapping[str, Any]:
-    found = {} if value is None or is_placeholder(value) else opened(value, note)
+    found = {} if value is None or is_placeholder(value) else restored(value, note)
     return found if is_object(found) else {}
 
 

@@ -34,7 +34,7 @@ def _body(attributes: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return what an event holds, None for an event of another kind."""
     body = attributes.get(BODY)
     if isinstance(body, str) and '"messages"' in body:
-        body = opened(body, Note())
+        body = opened(body)
     if not is_object(body):
         return None
     sides = [body[side] for side in _SIDES if side in body]
@@ -57,8 +57,8 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 def _complete_tool(told: Mapping[str, Any], span: Span, fields: Fields, note: Note) -> None:
     given, came = (next((_content(item) for item in told.get(side, ())), None) for side in _SIDES)
     exchange.put(fields, "arguments", entity.tool_arguments(given, note))
-    found = opened(came, note)
-    entity.put_result(joined_texts(found) if is_list(found) else came, span, fields, note)
+    found = opened(came)
+    entity.put_result(joined_texts(found) if is_list(found) else came, span, fields)
 
 
 def _content(item: Any) -> Any:
@@ -72,7 +72,7 @@ def _messages(item: Any, side: str, speaker: str, note: Note) -> Iterable[Messag
     content = _content(item)
     if is_placeholder(content):
         return ()
-    found = opened(content, note)
+    found = opened(content)
     role = item.get("role", speaker) if is_object(item) else speaker
     if is_object(found):
         inside = (entity.asked if side == "input" else entity.said)(found, note)

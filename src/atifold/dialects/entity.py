@@ -6,6 +6,7 @@ of LangSmith, `{"args": […], "kwargs": {…}}` of decorated Python functions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -27,25 +28,39 @@ _WRAPPERS: Final = ("inputs", "outputs", "output", "update", "input")
 _SPOKEN: Final = ("question", "query", "prompt", "task", "input", "text")
 
 
-def opened(value: Any, note: Note) -> Any:
+def opened(value: Any) -> Any:
     """Return the value behind JSON text, or behind a Python repr of a list or dict; a text that is neither as it is."""
     if not isinstance(value, str):
         return plain(value)
-    found = structured(value, Note()) if value.lstrip()[:1] == '"' else _structure(value, note)
-    if isinstance(found, str) and found.lstrip()[:1] in ("{", "["):
-        found = _structure(found, note)
+    found = values.parsed(value) if value.lstrip()[:1] in _OPENING else MISSING
+    if isinstance(found, str):  # JSON text inside JSON text
+        return _structure(found)
+    if found is MISSING:
+        return _structure(value)
+    return found
+
+
+def _structure(value: str) -> Any:
+    """Return the list or object behind a text, JSON or a Python repr of one; any other text as it is."""
+    if value.lstrip()[:1] not in ("{", "["):
+        return scrub(value)
+    found = values.parsed(value)
+    found = from_repr(value) if found is MISSING else found
     return scrub(value) if found is MISSING else found
 
 
-def _structure(value: str, note: Note) -> Any:
-    """Return the list or object behind a text, JSON or a Python repr of one, MISSING for a plain text."""
-    if value.lstrip()[:1] not in ("{", "["):
-        return MISSING
-    found = values.parsed(value)
-    if found is not MISSING:
+def restored(value: Any, note: Note) -> Any:
+    """Return what `opened` does; of JSON text that a length limit has cut, what stands before the cut."""
+    found = opened(value)
+    if not isinstance(found, str) or _JSON.match(found) is None:
         return found
-    python = from_repr(value)
-    return structured(value, note) if python is MISSING else python
+    kept = structured(found, note)
+    return kept or found
+
+
+_OPENING: Final = ("{", "[", '"')
+_JSON: Final = re.compile(r'\s*(?:\[\s*)*\{\s*"')
+"""How JSON text of an object, or of a list of objects, begins."""
 
 
 # ---- messages --------------------------------------------------------------------------------------
@@ -94,7 +109,8 @@ def _updates(found: Sequence[Any]) -> list[Any]:
     updates = [entry["update"] for entry in found if is_object(entry) and is_object(entry.get("update"))]
     if len(updates) != len(found):
         return list(found)
-    return [message for update in updates for message in update.get("messages") or []]
+    listed = [update["messages"] for update in updates if is_list(update.get("messages"))]
+    return [message for messages in listed for message in messages]
 
 
 def _generations(batches: list[Any], note: Note) -> Any:
@@ -127,23 +143,25 @@ def tool_arguments(value: Any, note: Note) -> Any:
     """Read a tool's input: the arguments behind LangChain's or a decorator's wrapper, or the value as it is."""
     if is_placeholder(value):
         return MISSING
-    found = opened(value, note)
+    found = opened(value)
+    if isinstance(found, str) and found.lstrip().startswith(("{", "[")):
+        note("arguments that are no JSON, kept as text")
     if not is_object(found):
         return found
     if is_object(found.get("inputs")):
         return found["inputs"]
     if "input_str" in found:
-        return opened(found["input_str"], note)
+        return opened(found["input_str"])
     if is_object(found.get("kwargs")) and found.keys() <= {"args", "kwargs"}:
         return found["kwargs"] if not found.get("args") else found
     return found
 
 
-def put_result(value: Any, span: Span, fields: Fields, note: Note) -> None:
+def put_result(value: Any, span: Span, fields: Fields) -> None:
     """Fill in a tool's result out of the wrapper that holds it: the id of its call and its failure stand there too."""
     if is_placeholder(value):
         return
-    found = opened(value, note)
+    found = opened(value)
     if is_object(found) and "output" in found and found.keys() <= _RESULT_KEYS:
         found = found["output"]
         value = found

@@ -26,9 +26,9 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note, *, given: A
     """Fill in what a call's input and output hold, as the span has them."""
     if kind is CallKind.TOOL:
         put(fields, "arguments", entity.tool_arguments(given, note))
-        entity.put_result(came, span, fields, note)
+        entity.put_result(came, span, fields)
         return
-    request, response = (None if is_placeholder(value) else entity.opened(value, note) for value in (given, came))
+    request, response = (None if is_placeholder(value) else entity.restored(value, note) for value in (given, came))
     complete_exchange(request, response, kind, fields, note)
 
 

@@ -41,12 +41,12 @@ _NO_CALLS: Final = frozenset({"embedding", "retriever", "evaluator", "guardrail"
 
 def _word(value: Any, note: Note) -> Any:
     """Read a text, which metadata holds as JSON text."""
-    return values.text(opened(value, note), note)
+    return values.text(opened(value), note)
 
 
 def _cost(value: Any, _note: Note) -> Any:
     """Read the total of the costs."""
-    found = opened(value, Note())
+    found = opened(value)
     return values.money(found.get("total"), Note()) if is_object(found) else MISSING
 
 
@@ -83,11 +83,11 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     elif kind is CallKind.AGENT:
         fields.setdefault("agent", span.name)
     if kind is not CallKind.TOOL:
-        put_usage(opened(found.get(_USAGE), note), fields)
+        put_usage(opened(found.get(_USAGE)), fields)
     given, came = (found.get(_OBSERVATION + side) for side in ("input", "output"))
     exchange.complete(span, kind, fields, note, given=given, came=came)
     if kind is CallKind.MODEL and _PARAMETERS in found:
-        fields.setdefault("extra.model_parameters", opened(found[_PARAMETERS], note))
+        fields.setdefault("extra.model_parameters", opened(found[_PARAMETERS]))
     if str(found.get(_OBSERVATION + "level")).upper() == "ERROR" and failure(span) is None:
         fields.setdefault("failure", Failure(None, text_of(found.get(_OBSERVATION + "status_message")) or None))
 

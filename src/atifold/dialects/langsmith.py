@@ -47,7 +47,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     if kind is CallKind.TOOL:
         fields.setdefault("tool", str(span.attributes.get(_NAME, span.name)))
     if kind is CallKind.MODEL:
-        _complete_usage(opened(span.attributes.get(_USAGE), note), fields)
+        _complete_usage(opened(span.attributes.get(_USAGE)), fields)
     given, came = (span.attributes.get(name) for name in ("gen_ai.prompt", "gen_ai.completion"))
     exchange.complete(span, kind, fields, note, given=given, came=came)
 

@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from atifold.dialects import exchange, values
-from atifold.dialects.entity import opened
+from atifold.dialects.entity import restored
 from atifold.dialects.table import MODELS, CallKind, Dialect, Fields, Row, Verdict
 from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note
@@ -49,7 +49,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         return
     prefix = f"llm.{provider}."
     found = {
-        name.removeprefix(prefix): opened(value, note)
+        name.removeprefix(prefix): restored(value, note)
         for name, value in span.attributes.items()
         if name.startswith(prefix)
     }

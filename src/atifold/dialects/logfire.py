@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Message, Text
 from atifold.dialects import exchange, values
-from atifold.dialects.entity import opened
+from atifold.dialects.entity import opened, restored
 from atifold.dialects.table import MODELS, CallKind, Dialect, Fields, Row, Verdict
 from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note
@@ -36,7 +36,7 @@ def classify(span: Span) -> Verdict:
     """Say that a request of messages, or a response, without an operation is a model call."""
     if span.attributes.get("gen_ai.operation.name"):
         return None
-    request = opened(span.attributes.get(_REQUEST), Note())
+    request = opened(span.attributes.get(_REQUEST))
     asks = is_object(request) and any(name in request for name in _ASKED)
     return CallKind.MODEL if asks or _RESPONSE in span.attributes else None
 
@@ -45,11 +45,11 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     """Fill in what the request, the response and the provider's own counts hold."""
     if kind is not CallKind.MODEL:
         return
-    request, response = (opened(span.attributes.get(name), note) for name in (_REQUEST, _RESPONSE))
+    request, response = (restored(span.attributes.get(name), note) for name in (_REQUEST, _RESPONSE))
     exchange.put(fields, "output", _streamed(response))
     inner = response.get("message") if is_object(response) else None
     exchange.complete_exchange(request, inner or response, kind, fields, note)
-    for usage in (opened(span.attributes.get(_RAW), note), response.get("usage") if is_object(response) else None):
+    for usage in (opened(span.attributes.get(_RAW)), response.get("usage") if is_object(response) else None):
         put_usage(usage, fields)
 
 

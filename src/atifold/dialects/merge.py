@@ -27,6 +27,7 @@ _MODEL_FIELDS: Final = (
     "cost_usd",
     "cost_source",
     "response_id",
+    "event_id",
     "finish_reasons",
     "reasoning_effort",
     "attempts",

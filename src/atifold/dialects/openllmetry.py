@@ -26,6 +26,7 @@ _OUTPUT: Final = "traceloop.entity.output"
 _PROMPTS: Final = "gen_ai.prompt."
 _COMPLETIONS: Final = "gen_ai.completion."
 _FUNCTIONS: Final = "llm.request.functions."
+_TOTALS: Final = ("llm.usage.total_tokens", "gen_ai.usage.total_tokens")
 _FLAT: Final = re.compile(r"gen_ai\.(?:prompt|completion)\.\d")
 _PREFIXES: Final = ("traceloop.", _FUNCTIONS, "llm.request.type", "llm.usage.")
 _PROPERTIES: Final = "traceloop.association.properties."
@@ -83,7 +84,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     else:
         for field, name, read in (("input", _INPUT, entity.asked), ("output", _OUTPUT, entity.said)):
             if name in span.attributes and field not in fields:
-                _put(fields, field, read(entity.opened(span.attributes[name], note), note))
+                _put(fields, field, read(entity.restored(span.attributes[name], note), note))
 
 
 def _complete_model(span: Span, fields: Fields, note: Note) -> None:
@@ -93,6 +94,16 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
     _put(fields, "output", read_flat(completions, note, "assistant"))
     _put(fields, "tools", flat_definitions(found[_FUNCTIONS]))
     _put(fields, "finish_reasons", flat_finish_reasons(completions) or MISSING)
+    _include_cache(span, fields)
+
+
+def _include_cache(span: Span, fields: Fields) -> None:
+    """Add the cache to a prompt that was counted without it, as older versions do for Anthropic: the total tells."""
+    total = next((values.number(span.attributes[name]) for name in _TOTALS if name in span.attributes), None)
+    cache = fields.get("usage.cached", 0) + fields.get("usage.cache_write", 0)
+    prompt = fields.get("usage.prompt")
+    if prompt is not None and cache and total == prompt + fields.get("usage.completion", 0) + cache:
+        fields["usage.prompt"] = prompt + cache
 
 
 def _complete_tool(span: Span, fields: Fields, note: Note) -> None:
@@ -103,7 +114,7 @@ def _complete_tool(span: Span, fields: Fields, note: Note) -> None:
     if arguments is not MISSING:
         fields["arguments"] = arguments
     fields.pop("result", None)
-    entity.put_result(found.get(_OUTPUT, found.get("gen_ai.tool.call.result")), span, fields, note)
+    entity.put_result(found.get(_OUTPUT, found.get("gen_ai.tool.call.result")), span, fields)
 
 
 def _put(fields: Fields, field: str, value: Any) -> None:

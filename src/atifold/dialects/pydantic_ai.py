@@ -149,7 +149,8 @@ def _definitions(value: Any) -> tuple[Any, ...]:
     found = values.parsed(value) if isinstance(value, str) else value
     if not is_object(found):
         return ()
-    tools = [tool for key in ("function_tools", "output_tools") for tool in found.get(key) or ()]
+    listed = [found[key] for key in ("function_tools", "output_tools") if is_list(found.get(key))]
+    tools = [tool for each in listed for tool in each]
     return tuple(_definition(tool) for tool in tools if is_object(tool))
 
 
@@ -190,7 +191,7 @@ def _final(value: Any, note: Note) -> tuple[Message, ...]:
     if value is None or values.is_placeholder(value):
         return ()
     text = value if isinstance(value, str) else values.text(values.plain(value), Note())
-    return read_messages(text, note, "assistant") if text is not MISSING and not is_object(opened(value, note)) else ()
+    return read_messages(text, note, "assistant") if text is not MISSING and not is_object(opened(value)) else ()
 
 
 PYDANTIC_AI: Final = Dialect(

@@ -126,7 +126,9 @@ def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | Non
 
 
 def _names_agree(one: ModelCall, other: ModelCall) -> bool:
-    """Compare response ids and models; of a model one side may give the alias and the other the dated name."""
+    """Compare ids and models; of a model one side may give the alias and the other the dated name."""
+    if one.event_id is not None and other.event_id is not None and one.event_id != other.event_id:
+        return False
     if one.response_id is not None and other.response_id is not None and one.response_id != other.response_id:
         return False
     first, second = _bare(one.model), _bare(other.model)

@@ -70,7 +70,8 @@ def _bedrock_use(use: Mapping[str, Any], note: Note) -> Part | None:
 
 
 def _bedrock_result(result: Mapping[str, Any], _note: Note) -> Part | None:
-    content = joined_texts([_bedrock_value(block) for block in result.get("content") or []])
+    blocks = result.get("content")
+    content = joined_texts([_bedrock_value(block) for block in blocks]) if is_list(blocks) else blocks
     return ToolResponse(_id(result.get("toolUseId")), plain(content), None, result.get("status") == "error")
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Message, Part, Reasoning, Text
 from atifold.dialects import content, values
-from atifold.dialects.entity import opened
+from atifold.dialects.entity import opened, restored
 from atifold.dialects.messages import read_messages, read_parts
 from atifold.dialects.table import (
     AGENTS,
@@ -37,9 +37,9 @@ _USAGE: Final = "ai.usage."
 _NO_CACHE: Final = _USAGE + "inputTokenDetails.noCacheTokens"
 
 
-def _value(value: Any, note: Note) -> Any:
+def _value(value: Any, _note: Note) -> Any:
     """Read arguments or a result, which are JSON text of any value."""
-    return MISSING if values.is_placeholder(value) else opened(value, note)
+    return MISSING if values.is_placeholder(value) else opened(value)
 
 
 ROWS: Final = (
@@ -111,7 +111,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     if kind is CallKind.MODEL:
         _put(fields, "input", content.input_messages(found.get("ai.prompt.messages"), note))
     if "ai.prompt" in found:
-        _complete_prompt(opened(found["ai.prompt"], note), fields, note)
+        _complete_prompt(restored(found["ai.prompt"], note), fields, note)
     answer = _answer(span, note)
     if answer:
         _put(fields, "output", (Message("assistant", tuple(answer)),))
@@ -139,7 +139,7 @@ def _complete_prompt(prompt: Any, fields: Fields, note: Note) -> None:
 def _answer(span: Span, note: Note) -> list[Part]:
     """Return the parts of an answer: thoughts, text or object, calls."""
     found = span.attributes
-    parts: list[Part] = list(_thoughts(found.get("ai.response.reasoning"), note))
+    parts: list[Part] = list(_thoughts(found.get("ai.response.reasoning")))
     texts = (found.get(name) for name in ("ai.response.text", "ai.result.text", "ai.response.object"))
     text = next((text for text in texts if isinstance(text, str) and text), None)
     if text is not None:
@@ -151,11 +151,11 @@ def _answer(span: Span, note: Note) -> list[Part]:
     return parts
 
 
-def _thoughts(value: Any, note: Note) -> list[Reasoning]:
+def _thoughts(value: Any) -> list[Reasoning]:
     """Read thoughts: a text, or a list of parts as JSON text."""
     if not isinstance(value, str) or not value:
         return []
-    found = opened(value, note)
+    found = opened(value)
     listed = found if is_list(found) else [found]
     texts = (entry.get("text") if is_object(entry) else entry for entry in listed)
     return [Reasoning(scrub(text)) for text in texts if isinstance(text, str) and text]
@@ -163,7 +163,7 @@ def _thoughts(value: Any, note: Note) -> list[Reasoning]:
 
 def _complete_usage(span: Span, fields: Fields) -> None:
     """Add the provider's own figures; before version 6 Anthropic's prompts are counted without their cache."""
-    found = values.parsed(span.attributes.get("ai.response.providerMetadata") or "{}")
+    found = opened(span.attributes.get("ai.response.providerMetadata"))
     for metadata in found.values() if is_object(found) else ():
         for field, names in _PROVIDER_FIGURES:
             counts = (values.number(metadata.get(name)) for name in names if is_object(metadata))
