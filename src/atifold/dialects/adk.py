@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from atifold.calls import MISSING, Failure, Message
+from atifold.calls import MISSING, Failure, Message, Text
 from atifold.dialects import content
 from atifold.dialects.entity import opened
 from atifold.dialects.failure import failure
@@ -26,6 +26,9 @@ _REQUEST: Final = _PREFIX + "llm_request"
 _RESPONSE: Final = _PREFIX + "llm_response"
 _NOTHING: Final = ("{}", "N/A")
 """What stands where nothing was captured."""
+
+_REWRITTEN: Final = "For context:"
+"""How a user's message begins that tells what another agent did, before a transfer."""
 
 _UNKNOWN: Final = "<not specified>"
 
@@ -149,7 +152,9 @@ def read_contents(value: Any, note: Note, speaker: str = "user") -> tuple[Messag
 
 
 def _content(entry: Mapping[str, Any], note: Note, speaker: str) -> tuple[Message, ...]:
-    return by_role(role_of(entry.get("role") or speaker), read_parts(entry.get("parts"), note), None)
+    parts = read_parts(entry.get("parts"), note)
+    rewritten = bool(parts) and parts[0] == Text(_REWRITTEN)
+    return by_role(role_of(entry.get("role") or speaker), parts, None, "framework" if rewritten else None)
 
 
 ADK: Final = Dialect(

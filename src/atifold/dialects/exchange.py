@@ -18,18 +18,17 @@ from atifold.jsontext import text_of
 from atifold.kinds import is_list, is_object
 from atifold.spans import Span
 
-_SYSTEM: Final = ("system", "instructions", "system_instruction")
+SYSTEM: Final = ("system", "instructions", "system_instruction", "system_prompt")
 PARAMETERS: Final = ("temperature", "top_p", "top_k", "max_tokens", "max_completion_tokens", "seed", "stop")
 
 
-def complete(span: Span, kind: CallKind, fields: Fields, note: Note, *, given: str, came: str) -> None:
-    """Fill in what the attributes `given` and `came` hold of a call's input and output."""
-    into, out = (span.attributes.get(name) for name in (given, came))
+def complete(span: Span, kind: CallKind, fields: Fields, note: Note, *, given: Any, came: Any) -> None:
+    """Fill in what a call's input and output hold, as the span has them."""
     if kind is CallKind.TOOL:
-        put(fields, "arguments", entity.tool_arguments(into, note))
-        entity.put_result(out, span, fields, note)
+        put(fields, "arguments", entity.tool_arguments(given, note))
+        entity.put_result(came, span, fields, note)
         return
-    request, response = (None if is_placeholder(value) else entity.opened(value, note) for value in (into, out))
+    request, response = (None if is_placeholder(value) else entity.opened(value, note) for value in (given, came))
     complete_exchange(request, response, kind, fields, note)
 
 
@@ -54,7 +53,7 @@ def complete_request(request: Any, fields: Fields, note: Note) -> None:
     if not is_object(request):
         return
     put(fields, "tools", definitions(request.get("tools"), note))
-    for name in _SYSTEM:
+    for name in SYSTEM:
         if request.get(name):
             put(fields, "system", instructions(request[name], note))
     if isinstance(request.get("model"), str):

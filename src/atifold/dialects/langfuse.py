@@ -84,7 +84,8 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         fields.setdefault("agent", span.name)
     if kind is not CallKind.TOOL:
         put_usage(opened(found.get(_USAGE), note), fields)
-    exchange.complete(span, kind, fields, note, given=_OBSERVATION + "input", came=_OBSERVATION + "output")
+    given, came = (found.get(_OBSERVATION + side) for side in ("input", "output"))
+    exchange.complete(span, kind, fields, note, given=given, came=came)
     if kind is CallKind.MODEL and _PARAMETERS in found:
         fields.setdefault("extra.model_parameters", opened(found[_PARAMETERS], note))
     if str(found.get(_OBSERVATION + "level")).upper() == "ERROR" and failure(span) is None:

@@ -48,7 +48,8 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         fields.setdefault("tool", str(span.attributes.get(_NAME, span.name)))
     if kind is CallKind.MODEL:
         _complete_usage(opened(span.attributes.get(_USAGE), note), fields)
-    exchange.complete(span, kind, fields, note, given="gen_ai.prompt", came="gen_ai.completion")
+    given, came = (span.attributes.get(name) for name in ("gen_ai.prompt", "gen_ai.completion"))
+    exchange.complete(span, kind, fields, note, given=given, came=came)
 
 
 def _complete_usage(usage: Any, fields: Fields) -> None:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from atifold.calls import MISSING
 from atifold.dialects import content, exchange, values
-from atifold.dialects.entity import opened
 from atifold.dialects.table import (
     AGENTS,
     MODELS,
@@ -20,7 +19,8 @@ from atifold.dialects.table import (
     Verdict,
 )
 from atifold.dialects.usage_objects import put_usage
-from atifold.dialects.values import Note
+from atifold.dialects.values import Note, Reader
+from atifold.jsontext import text_of
 from atifold.kinds import is_object
 from atifold.spans import Span
 
@@ -28,6 +28,10 @@ _TYPE: Final = "mlflow.spanType"
 _INPUTS: Final = "mlflow.spanInputs"
 _OUTPUTS: Final = "mlflow.spanOutputs"
 _USAGE: Final = "mlflow.chat.tokenUsage"
+_REQUEST: Final = ("model", "tools", *exchange.SYSTEM, *exchange.PARAMETERS)
+"""Attributes under which the fields of a request to the Responses API stand as such."""
+
+_PLAIN: Final = frozenset({_INPUTS, _OUTPUTS, _USAGE, "mlflow.chat.messages", "usage", "id", *_REQUEST})
 KINDS: Final = {
     "CHAT_MODEL": CallKind.MODEL,
     "LLM": CallKind.MODEL,
@@ -36,43 +40,41 @@ KINDS: Final = {
 }
 
 
-def _word(value: Any, note: Note) -> Any:
-    """Read a text inside JSON text."""
-    return values.text(opened(value, note), note)
+def _json(value: Any) -> Any:
+    """Return the value behind JSON text, a text that is none as it is."""
+    found = values.parsed(value) if isinstance(value, str) else value
+    return value if found is MISSING else found
 
 
-def _cost(value: Any, _note: Note) -> Any:
+def _inside(read: Reader) -> Reader:
+    """Return a reader of the value inside JSON text."""
+    return lambda value, note: read(_json(value), note)
+
+
+def _cost(value: Any, note: Note) -> Any:
     """Read the total of a cost, an object or a number."""
-    found = opened(value, Note())
-    return values.money(found.get("total_cost") if is_object(found) else found, Note())
-
-
-def _provider(value: Any, note: Note) -> Any:
-    return values.provider(opened(value, note), note)
-
-
-def _tools(value: Any, note: Note) -> Any:
-    return content.definitions(opened(value, note), note)
+    return values.money(value.get("total_cost") if is_object(value) else value, note)
 
 
 def _thread(value: Any, note: Note) -> Any:
     """Read the thread that LangChain's metadata names."""
-    found = opened(value, note)
     names = ("thread_id", "session_id", "conversation_id")
-    ids = (values.text(found.get(name), note) for name in names if is_object(found))
+    ids = (values.text(value.get(name), note) for name in names if is_object(value))
     return next((each for each in ids if each is not MISSING), MISSING)
 
 
+_WORD: Final = _inside(values.text)
+
 ROWS: Final = (
-    Row("model", ("mlflow.llm.model",), _word, MODELS_AND_AGENTS),
-    Row("provider", ("mlflow.llm.provider",), _provider, MODELS),
-    Row("cost_usd", ("mlflow.llm.cost",), _cost, MODELS_AND_AGENTS),
-    Row("tools", ("mlflow.chat.tools",), _tools, MODELS),
-    Row("id", ("tool_call_id",), _word, TOOLS),
-    Row("conversation", ("mlflow.trace.session", "session_id"), _word),
-    Row("conversation", ("metadata",), _thread),
-    Row("agent_name", ("mlflow.agent.name",), _word, MODELS | TOOLS),
-    Row("agent", ("mlflow.agent.name",), _word, AGENTS),
+    Row("model", ("mlflow.llm.model",), _WORD, MODELS_AND_AGENTS),
+    Row("provider", ("mlflow.llm.provider",), _inside(values.provider), MODELS),
+    Row("cost_usd", ("mlflow.llm.cost",), _inside(_cost), MODELS_AND_AGENTS),
+    Row("tools", ("mlflow.chat.tools",), _inside(content.definitions), MODELS),
+    Row("id", ("tool_call_id",), _WORD, TOOLS),
+    Row("conversation", ("mlflow.trace.session", "session_id"), _WORD),
+    Row("conversation", ("metadata",), _inside(_thread)),
+    Row("agent_name", ("mlflow.agent.name",), _WORD, MODELS | TOOLS),
+    Row("agent", ("mlflow.agent.name",), _WORD, AGENTS),
 )
 
 
@@ -83,7 +85,7 @@ def marks(span: Span) -> bool:
 
 def classify(span: Span) -> Verdict:
     """Say what the span's type says; chains, retrievers and parsers are no calls."""
-    kind = str(opened(span.attributes.get(_TYPE, ""), Note())).upper()
+    kind = str(_json(span.attributes.get(_TYPE, ""))).upper()
     return KINDS.get(kind) or (Ignored(f"{kind} span") if kind else None)
 
 
@@ -93,11 +95,15 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         fields.setdefault("tool", span.name)
     elif kind is CallKind.AGENT:
         fields.setdefault("agent", span.name)
-    usage = opened(span.attributes.get(_USAGE), note)
-    put_usage(usage, fields)
-    exchange.complete(span, kind, fields, note, given=_INPUTS, came=_OUTPUTS)
-    if "mlflow.chat.messages" in span.attributes and kind is CallKind.MODEL:
-        exchange.put(fields, "input", content.input_messages(span.attributes["mlflow.chat.messages"], note))
+    found = {name: _json(value) for name, value in span.attributes.items() if name in _PLAIN}
+    put_usage(found.get(_USAGE), fields)
+    exchange.complete(span, kind, fields, note, given=found.get(_INPUTS), came=found.get(_OUTPUTS))
+    if kind is not CallKind.MODEL:
+        return
+    exchange.put(fields, "input", content.input_messages(found.get("mlflow.chat.messages"), note))
+    exchange.complete_request({name: found[name] for name in _REQUEST if name in found}, fields, note)
+    put_usage(found.get("usage"), fields)
+    exchange.put(fields, "response_id", text_of(found.get("id")) or None)
 
 
 MLFLOW: Final = Dialect(
@@ -106,5 +112,6 @@ MLFLOW: Final = Dialect(
     rows=ROWS,
     classify=classify,
     complete=complete,
+    known=_PLAIN | {"options", "invocation_params", "batch_size", "color"},
     known_prefixes=("mlflow.",),
 )
