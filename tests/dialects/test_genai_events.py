@@ -162,7 +162,7 @@ def test_a_repr_is_read_and_never_run(text: str, value: Any) -> None:
             REQUEST,
         ),
         (
-            "{'role': 'assistant', 'content': None, 'tool_calls': [{'id': 'c', 'function': {'name': 'f', 'arguments': '{\"a\": 1}'}}]}",
+            f"{{'role': 'assistant', 'content': None, 'tool_calls': [{CALL}]}}",
             REQUEST,
         ),
         ("{'annotations': [], 'text': 'Hi', 'type': 'output_text'}", Text("Hi")),

@@ -35,7 +35,7 @@ VALUES = st.recursive(
 )
 
 
-def any_value(value: Any) -> AnyValue:
+def any_value(value: Any) -> AnyValue:  # noqa: PLR0911 - one return a kind of value
     """Return a plain value as protobuf has it."""
     match value:
         case bool():

@@ -144,7 +144,7 @@ def _request(data: memoryview) -> dict[str, Any]:
     """
     try:
         found = _message(data, _SPANS)
-        is_spans = all(_IDS <= span.keys() for span in _spans_in(found))
+        is_spans = all(span.keys() >= _IDS for span in _spans_in(found))
     except (ValueError, IndexError):
         is_spans = False
     if not is_spans:
