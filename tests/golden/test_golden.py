@@ -1,6 +1,7 @@
 """The golden folders are the specification: these spans fold to these documents, to the byte.
 
-A case is `<dialect>/<case>/` with `spans.jsonl` (OTLP, a span a line), the documents (`trajectory.json`;
+A case is `<dialect>/<case>/` with `spans.jsonl` (OTLP, a span a line), `logs.jsonl` where log records belong to
+them, the documents (`trajectory.json`;
 where there are several `trajectory-1.json`, `trajectory-2.json`, … in their order) and `about.md`, which
 says what it shows. `pytest tests/golden --write-golden` writes the documents anew; the difference is
 read in review.
@@ -15,7 +16,7 @@ import pytest
 
 from atifold import atif, dialects, otlp
 from atifold.fold import Document, fold
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 HERE = Path(__file__).resolve().parent
 FOLDERS = sorted(folder for folder in HERE.glob("*/*") if folder.is_dir() and folder.name != "__pycache__")
@@ -36,14 +37,23 @@ def spans(case: Path) -> list[Span]:
     return batch.spans
 
 
-def documents_of(spans: list[Span]) -> tuple[Document, ...]:
-    """Return the documents that spans fold to."""
-    return fold(dialects.read(spans)).documents
+@pytest.fixture
+def logs(case: Path) -> list[LogRecord]:
+    """Return the log records of a case, none for most."""
+    path = case / "logs.jsonl"
+    batch = otlp.read([path] if path.exists() else [])
+    assert batch.complaints == []
+    return batch.logs
 
 
-def files_of(spans: list[Span]) -> dict[str, str]:
-    """Return the text of each document that spans fold to, by the name of its file."""
-    written = [atif.dumps(document.trajectory).decode() for document in documents_of(spans)]
+def documents_of(spans: list[Span], logs: list[LogRecord]) -> tuple[Document, ...]:
+    """Return the documents that spans and log records fold to."""
+    return fold(dialects.read(spans, logs)).documents
+
+
+def files_of(spans: list[Span], logs: list[LogRecord]) -> dict[str, str]:
+    """Return the text of each document that spans and log records fold to, by the name of its file."""
+    written = [atif.dumps(document.trajectory).decode() for document in documents_of(spans, logs)]
     names = ["trajectory.json"] if len(written) == 1 else [f"trajectory-{n}.json" for n in range(1, len(written) + 1)]
     return dict(zip(names, written, strict=True))
 
@@ -60,9 +70,11 @@ def test_there_are_cases_of_each_dialect_that_makes_calls() -> None:
     assert {folder.parent.name for folder in FOLDERS} == makers
 
 
-def test_a_case_folds_to_its_documents(case: Path, spans: list[Span], *, write_golden: bool) -> None:
+def test_a_case_folds_to_its_documents(
+    case: Path, spans: list[Span], logs: list[LogRecord], *, write_golden: bool
+) -> None:
     """To the byte, and to no other document."""
-    found = files_of(spans)
+    found = files_of(spans, logs)
     if write_golden:
         for name in kept_in(case).keys() - found.keys():
             (case / name).unlink()
@@ -71,18 +83,18 @@ def test_a_case_folds_to_its_documents(case: Path, spans: list[Span], *, write_g
     assert found == kept_in(case)
 
 
-def test_the_order_of_the_spans_changes_nothing(case: Path, spans: list[Span]) -> None:
-    """Nor does a span that comes twice, or a trace that comes in several files."""
+def test_the_order_of_the_input_changes_nothing(case: Path, spans: list[Span], logs: list[LogRecord]) -> None:
+    """Nor does a span or a record that comes twice, or a trace that comes in several files."""
     chance = random.Random(case.name)  # noqa: S311  any order will do, the same in every run
     orders = [spans[::-1], spans + spans[::-1], *(chance.sample(spans, len(spans)) for _ in range(SHUFFLES))]
-    wanted = files_of(spans)
+    wanted = files_of(spans, logs)
     for order in orders:
-        assert files_of(order) == wanted
+        assert files_of(order, [*chance.sample(logs, len(logs)), *logs]) == wanted
 
 
-def test_the_documents_of_a_case_are_valid(spans: list[Span]) -> None:
+def test_the_documents_of_a_case_are_valid(spans: list[Span], logs: list[LogRecord]) -> None:
     """The strict check finds nothing in them, not even a warning."""
-    for document in documents_of(spans):
+    for document in documents_of(spans, logs):
         assert [str(finding) for finding in atif.check(document.trajectory)] == []
 
 

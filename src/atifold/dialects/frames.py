@@ -20,19 +20,19 @@ _REJECTED: Final = re.compile(r"Pars(?:e|er|ing)\w*(?:Error|Exception)$")
 
 def frames(spans: Mapping[SpanKey, Span], calls: Collection[SpanKey]) -> set[SpanKey]:
     """Return the chains in which an answer was refused and a later step took its place, outside of all `calls`."""
-    refused: dict[SpanKey, Span] = {}
+    refused: dict[SpanKey, int] = {}
     for span in spans.values():
         if span.parent_id is not None and _is_refused(span):
-            refused.setdefault((span.trace_id, span.parent_id), span)
+            place = (span.trace_id, span.parent_id)
+            refused[place] = min(span.start_ns, refused.get(place, span.start_ns))
     if not refused:
         return set()
-    later: dict[SpanKey, int] = defaultdict(int)
+    last: dict[SpanKey, int] = defaultdict(int)
     for span in spans.values():
         place = (span.trace_id, span.parent_id or "")
-        first = refused.get(place)
-        if first is not None and _is_chain(span):
-            later[place] = max(later[place], span.start_ns - first.start_ns)
-    found = (key for key in refused if later[key] > 0 and key in spans and _is_chain(spans[key]))
+        if place in refused and _is_chain(span):
+            last[place] = max(last[place], span.start_ns)
+    found = (key for key, first in refused.items() if last[key] > first and key in spans and _is_chain(spans[key]))
     return {key for key in found if not _is_inside(key, spans, calls)}
 
 

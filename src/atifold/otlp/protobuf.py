@@ -51,6 +51,7 @@ _TIME: Final = _Scalar(_FIXED64, lambda data: int.from_bytes(data, "little"))
 _DOUBLE: Final = _Scalar(_FIXED64, lambda data: struct.unpack("<d", data)[0])
 
 _ATTRIBUTES: Final = "KeyValue"
+_IDS: Final = frozenset({"traceId", "spanId"})
 _SPANS: Final = {1: _Field("resourceSpans", "ResourceSpans", many=True)}
 _LOGS: Final = {1: _Field("resourceLogs", "ResourceLogs", many=True)}
 _MESSAGES: Final[Mapping[str, Mapping[int, _Field]]] = {
@@ -137,14 +138,26 @@ def _parts(data: bytes) -> Iterator[bytes]:
 
 
 def _request(data: memoryview) -> dict[str, Any]:
-    """Return a request of spans or of log records; raises ValueError for what is neither."""
+    """Return a request of spans or of log records; raises ValueError for what is neither.
+
+    The two are built alike: it is one of spans when each item has a span's ids.
+    """
     try:
         found = _message(data, _SPANS)
+        is_spans = all(span.keys() >= _IDS for span in _spans_in(found))
     except (ValueError, IndexError):
+        is_spans = False
+    if not is_spans:
         found = _message(data, _LOGS)
     if not any(resource for resources in found.values() for resource in resources):
         raise ValueError("no request that says something")
     return found
+
+
+def _spans_in(request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    for resource in request.get("resourceSpans", ()):
+        for scope in resource.get("scopeSpans", ()):
+            yield from scope.get("spans", ())
 
 
 def _message(data: memoryview, fields: Mapping[int, _Field]) -> dict[str, Any]:
