@@ -189,8 +189,8 @@ def _complete_tool(span: Span, fields: Fields) -> None:
 
 
 def _complete_model(span: Span, fields: Fields, note: Note) -> None:
-    request, response = (_structure(span.attributes.get(name)) for name in ("input.value", "output.value"))
-    _complete_gemini(request, response, fields, note)
+    response = _structure(span.attributes.get("output.value"))
+    _complete_gemini(span.attributes.get("input.value"), response, fields, note)
     said = raw.response_messages(response, note)
     if said is not None:
         _complete_output(fields, said)
@@ -198,7 +198,7 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
         if isinstance(response.get("id"), str) and response["id"]:
             fields.setdefault("response_id", response["id"])
     if "input" not in fields:
-        asked = raw.request_messages(request, note)
+        asked = raw.request_messages(_structure(span.attributes.get("input.value")), note)
         if asked is not None:
             fields["input"] = asked
     parameters = _structure(span.attributes.get(_PARAMETERS))
@@ -210,7 +210,9 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
 
 def _complete_gemini(request: Any, response: Any, fields: Fields, note: Note) -> None:
     """Take a Gemini request and response as they are: the flat attributes lose results and mix several answers."""
-    asked, said = raw.gemini_request(request, note), raw.gemini_response(response, note)
+    is_gemini = is_object(request) or (isinstance(request, str) and '"contents"' in request)  # else not worth parsing
+    asked = raw.gemini_request(_structure(request), note) if is_gemini else None
+    said = raw.gemini_response(response, note)
     if asked is not None:
         system = tuple(message for message in fields.get("input") or () if message.role == "system")
         fields["input"] = (*system, *asked)

@@ -19,6 +19,7 @@ from atifold.dialects.parents import Parent, resolve
 from atifold.dialects.registry import DIALECTS
 from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
+from atifold.dialects.spoken import spoken
 from atifold.dialects.table import CallKind, use_of
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
@@ -111,8 +112,8 @@ def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> li
 def _parts(span: Span) -> Sequence[Span]:
     """Return the calls that a span stands for, as spans: itself, unless its events tell of several."""
     if len(span.events) > 1:
-        for dialect in DIALECTS:
-            parts = dialect.divide(span) if dialect.marks(span) else (span,)
+        for dialect in spoken(span):
+            parts = dialect.divide(span)
             if len(parts) > 1:
                 return parts
     return (span,)
@@ -141,11 +142,11 @@ def _fullness(span: Span) -> tuple[bool, int, int, str]:
 
 def _recognise(span: Span, tally: _Tally) -> Recognised | None:
     """Return what makes a span a call; None for one that is none, which is counted."""
-    spoken = tuple([dialect for dialect in DIALECTS if dialect.marks(span)])
-    said, dialect = verdict(span, spoken)
+    spoken_here = spoken(span)
+    said, dialect = verdict(span, spoken_here)
     if isinstance(said, CallKind):
-        return Recognised(said, spoken, dialect)
-    reason = said.reason if said is not None else _noise(span, speaks=bool(spoken))
+        return Recognised(said, spoken_here, dialect)
+    reason = said.reason if said is not None else _noise(span, speaks=bool(spoken_here))
     tally.ignored[reason] += 1
     return None
 
