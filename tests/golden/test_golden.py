@@ -10,7 +10,9 @@ read in review.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -105,3 +107,25 @@ def test_a_case_says_what_it_shows(case: Path, spans: list[Span]) -> None:
     assert blank == ""
     assert 2 <= len(lines) <= 5
     assert case.parent.name in dialects.read(spans).dialects
+
+
+WRONG: Final = (
+    *(None, True, 0, 1.5, float("nan"), b"\xff", "", "{}", "[]", "null", '"', "{", "[[", "\ud800"),
+    *([1], [None], {"a": 1}, '{"a": [', '[{"type": "text"}]', '{"messages": [[1]]}', '{"messages": 1}'),
+    *('{"generations": [[{"message": {"kwargs": {"usage_metadata": 1}}}]]}', '{"generations": [1]}'),
+    *('{"output": {"update": {"messages": [1]}}}', '[{"update": {"messages": 1}}]', '{"inputs": [1]}'),
+    *('{"contents": [{"parts": [{"function_call": {"name": 1, "args": 1}}]}]}', '{"choices": [1]}'),
+    *('[{"toolResult": {"content": 1}}]', '[{"reasoningContent": {"reasoningText": 1}}]', '{"function_tools": 1}'),
+)
+"""Values of types and shapes that nobody expects."""
+
+
+def test_no_value_of_an_attribute_is_too_much(case: Path, spans: list[Span], logs: list[LogRecord]) -> None:
+    """Each attribute of each span in turn may be anything: there are still documents of valid JSON."""
+    chance = random.Random(case.name)  # noqa: S311  a few of them each, the same in every run
+    for at, span in enumerate(spans):
+        for name in span.attributes:
+            for wrong in chance.sample(WRONG, 3):
+                broken = replace(span, attributes={**span.attributes, name: wrong})
+                for document in fold(dialects.read([*spans[:at], broken, *spans[at + 1 :]], logs)).documents:
+                    atif.dumps(document.trajectory)

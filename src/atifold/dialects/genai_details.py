@@ -65,7 +65,7 @@ def _identity(attributes: Mapping[str, Any]) -> str | None:
 
 
 def _is_container(span: Span) -> bool:
-    return span.attributes.get(_OPERATION) in _NO_MODEL
+    return str(span.attributes.get(_OPERATION)) in _NO_MODEL
 
 
 def _part(span: Span, identity: str, event: SpanEvent, start_ns: int) -> Span:

@@ -70,8 +70,11 @@ def _bedrock_use(use: Mapping[str, Any], note: Note) -> Part | None:
 
 
 def _bedrock_result(result: Mapping[str, Any], _note: Note) -> Part | None:
-    blocks = result.get("content")
-    content = joined_texts([_bedrock_value(block) for block in blocks]) if is_list(blocks) else blocks
+    content = result.get("content")
+    if is_list(content):
+        found = [_bedrock_value(block) for block in content]
+        only = len(found) == 1 and found[0] is not content[0]
+        content = found[0] if only else joined_texts(found)
     return ToolResponse(_id(result.get("toolUseId")), plain(content), None, result.get("status") == "error")
 
 
