@@ -82,4 +82,4 @@ def _messages(item: Any, side: str, speaker: str, note: Note) -> Iterable[Messag
     return read_message({"role": role, "content": found if blocks else content}, note, speaker)
 
 
-ADOT: Final = Dialect(name="adot", marks=marks, rows=(), complete=complete)
+ADOT: Final = Dialect(name="adot", marks=marks, rows=(), complete=complete, marks_events=True)

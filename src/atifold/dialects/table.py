@@ -83,7 +83,7 @@ def _say_nothing(_span: Span) -> Verdict:
 class Dialect:
     """One way of writing an agent's work into spans.
 
-    `marks` looks at the names of attributes and events only, never at scope or producer.
+    `marks` looks at the names of attributes only, never at scope or producer; with `marks_events` at events too.
     `classify` says what the span states outright, `guess` what can be told from the names of its
     attributes when no dialect says anything outright.
     `kept` are attributes that go into `extra` under their own names; `known` and `known_prefixes`
@@ -105,6 +105,7 @@ class Dialect:
     known: frozenset[str] = frozenset()
     known_prefixes: tuple[str, ...] = ()
     raw_usage: tuple[str, ...] = ()
+    marks_events: bool = False
     from_logs: Callable[[Sequence[LogRecord]], Iterable[Span]] = _make_none
     divide: Callable[[Span], Sequence[Span]] = _leave_whole
     row_names: frozenset[str] = field(init=False, default=frozenset())
