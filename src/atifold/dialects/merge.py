@@ -156,7 +156,7 @@ def _by_times(call: Call, parent: SpanKey | None) -> Any:
 
 def _by_request(call: Call, parent: SpanKey | None) -> Any:
     if isinstance(call, ModelCall) and call.input:
-        return call.key[0], parent, call.dialect, len(call.input), str(call.input[-1])
+        return call.key[0], parent, len(call.input), str(call.input[-1])
     return None
 
 

@@ -36,6 +36,10 @@ _ALL: Final = "pydantic_ai.all_messages"
 _FIRST_OWN: Final = "pydantic_ai.new_message_index"
 _TOTALS: Final = "gen_ai.aggregated_usage."
 _CHOICE: Final = "gen_ai.choice"
+_PLAIN: Final = ("agent_name", "tool_arguments", "tool_response", "tools")
+_BESIDE: Final = ("logfire.msg", "model_name", "gen_ai.tool.call.id", _ALL_EVENTS)
+"""Names that any program may use for its own ends, and those of which one stands beside them in pydantic-ai."""
+
 
 ROWS: Final = (
     Row("agent", ("agent_name",), kinds=AGENTS),
@@ -85,9 +89,9 @@ KNOWN: Final = frozenset({_EVENTS, _ALL_EVENTS, "final_result", "model_request_p
 def marks(span: Span) -> bool:
     """Tell whether pydantic-ai wrote an attribute of its own."""
     found = span.attributes
-    if "agent_name" in found or "model_request_parameters" in found or _EVENTS in found:
+    if "model_request_parameters" in found or _EVENTS in found:
         return True
-    if ("tool_arguments" in found or "tool_response" in found or "tools" in found) and "logfire.msg" in found:
+    if any(name in found for name in _PLAIN) and any(name in found for name in _BESIDE):
         return True
     return any(name.startswith((_TOTALS, "pydantic_ai.", "gen_ai.usage.details.")) for name in found)
 
