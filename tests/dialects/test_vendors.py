@@ -49,6 +49,8 @@ KINDS = [
     ({SDK: "ai.toolCall"}, ToolCall),
     ({"langsmith.span.kind": "llm"}, ModelCall),
     ({"langsmith.span.kind": "chain", "langsmith.metadata.lc_agent_name": "x"}, AgentCall),
+    ({"langsmith.span.kind": "chain"}, AgentCall),
+    ({"langfuse.observation.type": "span"}, AgentCall),
     ({"mlflow.spanType": '"LLM"'}, ModelCall),
     ({"mlflow.spanType": '"TOOL"'}, ToolCall),
     ({"langfuse.observation.type": "generation"}, ModelCall),
@@ -84,8 +86,8 @@ NO_CALLS = [
 
 @pytest.mark.parametrize(("attributes", "reason"), NO_CALLS)
 def test_nodes_wrappers_and_embeddings_are_no_calls(span: MakeSpan, attributes: dict[str, Any], reason: str) -> None:
-    """They are counted by what they are."""
-    reading = dialects.read([span(attributes)])
+    """They are counted by what they are; a chain or span around others may be a run."""
+    reading = dialects.read([span(attributes, parent_id="ffffffffffffffff")])
     assert (reading.calls, reading.ignored) == ((), {reason: 1})
 
 
@@ -166,6 +168,28 @@ def test_what_adk_writes_in_place_of_a_result_is_none(chat: MakeSpan, read_one: 
     names = ("tool_call_args", "tool_response")
     call = read_one(chat({"gen_ai.operation.name": "execute_tool", **{GEMINI + name: told for name in names}}))
     assert (call.arguments, call.result) == (MISSING, MISSING)
+
+
+def test_a_tools_name_in_place_of_a_role_is_a_result(span: MakeSpan, read_one: ReadOne) -> None:
+    """The JS callback of Langfuse writes it; a role that no call was asked of stays."""
+    call = {"id": "1", "function": {"name": "look", "arguments": "{}"}}
+    history = [
+        {"role": "look", "content": "a"},
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "look", "content": "b"},
+    ]
+    attributes = {"langfuse.observation.type": "generation", "langfuse.observation.input": json.dumps(history)}
+    messages = read_one(span(attributes)).input
+    assert [message.role for message in messages] == ["look", "assistant", "tool"]
+    assert messages[2].parts == (ToolResponse(None, "b", "look"),)
+
+
+def test_calls_among_langchains_additional_fields_are_calls(chat: MakeSpan, read_one: ReadOne) -> None:
+    """Where the message has no calls of its own; thoughts stand there too."""
+    more = {"tool_calls": [{"id": "1", "function": {"name": "look", "arguments": "{}"}}], "reasoning_content": "hm"}
+    said = [{"role": "assistant", "content": "", "additional_kwargs": more}]
+    (message,) = read_one(chat({"gen_ai.output.messages": said})).output
+    assert message.parts == (Reasoning("hm"), ToolRequest("1", "look", {}))
 
 
 # ---- counts --------------------------------------------------------------------------------------

@@ -14,10 +14,10 @@ from atifold.calls import MISSING, Failure, Message, Text
 from atifold.dialects import raw, values
 from atifold.dialects.content import structured
 from atifold.dialects.failure import failure
-from atifold.dialects.messages import read_message
+from atifold.dialects.messages import ROLES, read_message
 from atifold.dialects.reprs import from_repr
 from atifold.dialects.table import Fields
-from atifold.dialects.tool_output import unwrap
+from atifold.dialects.tool_output import Output, unwrap
 from atifold.dialects.values import Note, is_placeholder, plain
 from atifold.dialects.vendor_parts import joined_texts
 from atifold.jsontext import scrub
@@ -73,8 +73,25 @@ def asked(value: Any, note: Note) -> Any:
         found = found["messages"]
     if is_list(found) and len(found) == 1 and is_list(found[0]):  # a batch of one
         found = found[0]
-    messages = raw.request_messages(found, note)
+    if is_object(found) and "role" in found and "content" in found:
+        found = [found]
+    messages = raw.request_messages(_with_named_results(found) if is_list(found) else found, note)
     return messages or _spoken(found)
+
+
+def _with_named_results(listed: Sequence[Any]) -> list[Any]:
+    """Return a history with the role of a result where the tool's name stands for it (Langfuse's JS callback)."""
+    names: set[str] = set()
+    found: list[Any] = []
+    for entry in listed:
+        role = entry.get("role") if is_object(entry) else None
+        named = isinstance(role, str) and role in names and role.lower() not in ROLES
+        found.append({**entry, "role": "tool", "name": role} if named else entry)
+        calls = entry.get("tool_calls") if is_object(entry) else None
+        for call in calls if is_list(calls) else ():
+            function = call.get("function", call) if is_object(call) else None
+            names |= {str(function["name"])} if is_object(function) and "name" in function else set()
+    return found
 
 
 def said(value: Any, note: Note) -> Any:
@@ -130,7 +147,9 @@ def _generations(batches: list[Any], note: Note) -> Any:
 def _spoken(found: Any, role: str = "user") -> Any:
     """Return a text, or the one text of an object, as a message."""
     if is_object(found):
-        found = next((found[key] for key in _SPOKEN if isinstance(found.get(key), str)), None)
+        arguments = found.get("args")
+        only = arguments[0] if is_list(arguments) and len(arguments) == 1 else None
+        found = next((found[key] for key in _SPOKEN if isinstance(found.get(key), str)), only)
     if not isinstance(found, str) or is_placeholder(found):
         return MISSING
     return (Message(role, (Text(scrub(found)),)),)
@@ -148,8 +167,9 @@ def tool_arguments(value: Any, note: Note) -> Any:
         note("arguments that are no JSON, kept as text")
     if not is_object(found):
         return found
-    if is_object(found.get("inputs")):
-        return found["inputs"]
+    for name in ("inputs", "input"):
+        if is_object(found.get(name)) and (name == "inputs" or len(found) == 1):
+            return found[name]
     if "input_str" in found:
         return opened(found["input_str"])
     if is_object(found.get("kwargs")) and found.keys() <= {"args", "kwargs"}:
@@ -165,7 +185,7 @@ def put_result(value: Any, span: Span, fields: Fields) -> None:
     if is_object(found) and "output" in found and found.keys() <= _RESULT_KEYS:
         found = found["output"]
         value = found
-    output = unwrap(_tool_message(found))
+    output = unwrap(_tool_message(found)) or _mcp_result(found)
     if output is None:
         is_text = isinstance(value, str) and not isinstance(found, str)
         fields.setdefault("result", scrub(value) if is_text else found)
@@ -176,6 +196,18 @@ def put_result(value: Any, span: Span, fields: Fields) -> None:
         fields.setdefault("id", output.call_id)
     if output.failed and failure(span) is None:
         fields["failure"] = Failure(None, result if isinstance(result, str) else None)
+
+
+_MCP_KEYS: Final = frozenset({"content", "isError", "is_error", "structuredContent", "_meta"})
+
+
+def _mcp_result(found: Any) -> Output | None:
+    """Return what the result of an MCP server's tool says, None for anything else."""
+    if not is_object(found) or not is_list(found.get("content")) or not found.keys() <= _MCP_KEYS:
+        return None
+    text = joined_texts(found["content"])
+    failed = found.get("isError") is True or found.get("is_error") is True
+    return Output(text, None, failed) if isinstance(text, str) else None
 
 
 _RESULT_KEYS: Final = frozenset({"output", "kwargs"})

@@ -36,6 +36,7 @@ _USAGE: Final = _OBSERVATION + "usage_details"
 _AGENT: Final = _METADATA + "lc_agent_name"
 _PARAMETERS: Final = _OBSERVATION + "model.parameters"
 KINDS: Final = {"generation": CallKind.MODEL, "tool": CallKind.TOOL, "agent": CallKind.AGENT}
+_NODES: Final = ("chain", "span")
 _NO_CALLS: Final = frozenset({"embedding", "retriever", "evaluator", "guardrail", "event"})
 
 
@@ -67,11 +68,18 @@ def marks(span: Span) -> bool:
 
 
 def classify(span: Span) -> Verdict:
-    """Say what the observation's type says; a chain that bears the agent's name is the agent, a span says nothing."""
+    """Say what the observation's type says.
+
+    A chain that bears the agent's name is the agent; a chain or span without a parent is the run as a whole,
+    any other span says nothing.
+    """
     kind = str(span.attributes.get(_TYPE, "")).lower()
+    if kind == "chain" and _word(span.attributes.get(_AGENT), Note()) == span.name:
+        return CallKind.AGENT
+    if kind in _NODES and span.parent_id is None:
+        return CallKind.WORKFLOW
     if kind == "chain":
-        named = _word(span.attributes.get(_AGENT), Note())
-        return CallKind.AGENT if named == span.name else Ignored("chain span")
+        return Ignored("chain span")
     return KINDS.get(kind) or (Ignored(f"{kind} observation") if kind in _NO_CALLS else None)
 
 
@@ -80,7 +88,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     found = span.attributes
     if kind is CallKind.TOOL:
         fields.setdefault("tool", span.name)
-    elif kind is CallKind.AGENT:
+    elif kind is not CallKind.MODEL:
         fields.setdefault("agent", span.name)
     if kind is not CallKind.TOOL:
         put_usage(opened(found.get(_USAGE)), fields)

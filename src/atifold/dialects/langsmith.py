@@ -17,12 +17,15 @@ _NAME: Final = "langsmith.trace.name"
 _METADATA: Final = "langsmith.metadata."
 _AGENT: Final = _METADATA + "lc_agent_name"
 _USAGE: Final = _METADATA + "usage_metadata"
+_CONVERSATION: Final = "claude.conversation"
+"""What the wrapper of Claude's Agent SDK calls the run of an agent."""
+
 KINDS: Final = {"llm": CallKind.MODEL, "tool": CallKind.TOOL}
 
 ROWS: Final = (
     Row("model", (_METADATA + "ls_model_name", _METADATA + "model"), kinds=MODELS),
     Row("provider", (_METADATA + "ls_provider",), values.provider, MODELS),
-    Row("agent", (_AGENT,), kinds=AGENTS),
+    Row("agent", (_AGENT, _NAME), kinds=AGENTS),
     Row("agent_name", (_AGENT,), kinds=MODELS | TOOLS),
     Row("conversation", tuple(_METADATA + name for name in ("thread_id", "session_id", "conversation_id"))),
 )
@@ -34,11 +37,13 @@ def marks(span: Span) -> bool:
 
 
 def classify(span: Span) -> Verdict:
-    """Say what the span's kind says; of the chains those are agents that bear the agent's name."""
+    """Say what the span's kind says; a chain that bears the agent's name is the agent, one without a parent the run."""
     kind = str(span.attributes.get(_KIND, "")).lower()
     name = span.attributes.get(_NAME, span.name)
-    if kind == "chain" and name == span.attributes.get(_AGENT):
+    if kind == "chain" and name in (span.attributes.get(_AGENT), _CONVERSATION):
         return CallKind.AGENT
+    if kind == "chain" and span.parent_id is None:
+        return CallKind.WORKFLOW
     return KINDS.get(kind) or (Ignored(f"{kind} span") if kind else None)
 
 

@@ -77,7 +77,7 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
     role = role_of(item.get("role"), speaker)
     content = item["parts"] if item.get("parts") is not None else item.get("content")
     parts = [*_message_reasoning(item), *read_parts(content, note)]
-    parts += _tool_calls(item.get("tool_calls"), parts, note)
+    parts += _tool_calls(item.get("tool_calls") or _beside(item).get("tool_calls"), parts, note)
     if role == "assistant":
         parts = [part for written in parts for part in _behind_repr(written, note)]
     call_id = id_of(item.get("tool_call_id"))
@@ -127,10 +127,17 @@ def _once(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 def _message_reasoning(item: Mapping[str, Any]) -> list[Part]:
     """Return what OpenAI-like servers put beside the content: `reasoning_content` or `reasoning`."""
-    for key in ("reasoning_content", "reasoning"):
-        if isinstance(item.get(key), str) and item[key]:
-            return [Reasoning(scrub(item[key]))]
+    for holder in (item, _beside(item)):
+        for key in ("reasoning_content", "reasoning"):
+            if isinstance(holder.get(key), str) and holder[key]:
+                return [Reasoning(scrub(holder[key]))]
     return []
+
+
+def _beside(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what LangChain keeps of a provider's message beside its own fields."""
+    found = item.get("additional_kwargs")
+    return found if is_object(found) else {}
 
 
 def _as_response(parts: list[Part], call_id: str | None, item: Mapping[str, Any]) -> list[Part]:
