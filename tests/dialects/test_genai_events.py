@@ -101,6 +101,18 @@ def test_choices_stand_in_the_order_of_their_index(chat: MakeSpan, read_one: Rea
     assert [message.parts for message in call.output or ()] == [(Text("0"),), (Text("1"),)]
 
 
+def test_chunks_of_a_stream_are_one_answer(chat: MakeSpan, read_one: ReadOne) -> None:
+    """google-genai writes a choice a chunk, and why it stopped on the last only."""
+    texts = [("Let me ", None), ("see.", "FINISH_REASON_UNSPECIFIED"), (" Yes.", "STOP")]
+    bodies = [
+        {"index": n, "finish_reason": reason, "content": {"role": "model", "parts": [{"text": text}]}}
+        for n, (text, reason) in enumerate(texts)
+    ]
+    call = read_one(chat(events=tuple(event("choice", body=body) for body in bodies)))
+    assert call.output == (Message("assistant", (Text("Let me see. Yes."),)),)
+    assert call.finish_reasons == ("STOP",)
+
+
 def test_events_without_content_say_nothing(chat: MakeSpan, read_one: ReadOne) -> None:
     """Where content is not captured the skeleton of a history stays; that is no content."""
     events = (event("user.message"), event("choice", body={"index": 0, "finish_reason": "stop", "message": {}}))

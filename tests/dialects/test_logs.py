@@ -7,9 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from atifold import dialects
 from atifold.calls import Message, ModelCall, Reading, Text
+from atifold.dialects.genai_events import CHOICE, SPEAKERS
+from atifold.fold import fold
 from atifold.spans import LogRecord, Span, SpanEvent
 
 MakeSpan = Callable[..., Span]
@@ -123,3 +127,51 @@ def test_records_of_one_inference_are_one_call(chat: MakeSpan) -> None:
     assert len(models(dialects.read([span], nameless))) == 1
     agent = replace(span, attributes={"gen_ai.operation.name": "invoke_agent"})
     assert len(dialects.read([agent], [details(agent, "r-1", 1, 5), details(agent, "r-2", 2, 5)]).calls) == 1
+
+
+KEYS = st.sampled_from(
+    [
+        "role",
+        "content",
+        "parts",
+        "message",
+        "tool_calls",
+        "id",
+        "index",
+        "type",
+        "text",
+        "function",
+        "name",
+        "arguments",
+    ]
+)
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-9, 9), st.floats(), st.text("[{}]\"'ab:,()=", max_size=9))
+JSON = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
+NAMES = st.sampled_from([*SPEAKERS, CHOICE, DETAILS, "gen_ai.content.prompt", "exception", ""])
+RECORDS = st.builds(
+    LogRecord,
+    NAMES,
+    st.integers(0, 9),
+    st.sampled_from(["1" * 32, "2" * 32, None]),
+    st.sampled_from(["3" * 16, "4" * 16, None]),
+    attributes=st.dictionaries(
+        KEYS
+        | st.sampled_from(["gen_ai.input.messages", "gen_ai.output.messages", "gen_ai.response.id", "event.name"])
+        | st.sampled_from(
+            ["gen_ai.usage.input_tokens", "gen_ai.prompt", "gen_ai.event.content", "gen_ai.operation.name"]
+        ),
+        JSON,
+        max_size=4,
+    ),
+    body=JSON,
+)
+
+
+@given(st.lists(RECORDS, max_size=8))
+def test_whatever_records_say_they_are_read(logs: list[LogRecord]) -> None:
+    """Nothing raises, with a span or without one, and each call is there once."""
+    span = Span("1" * 32, "3" * 16, None, "chat", 1, 9, attributes={"gen_ai.operation.name": "chat"})
+    for spans in ([span], []):
+        reading = dialects.read(spans, logs)
+        assert len({call.key for call in reading.calls}) == len(reading.calls)
+        fold(reading, files=True)

@@ -8,10 +8,10 @@ JSON text of one. Azure's SDKs put the whole of it into one attribute of the eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from atifold.calls import MISSING, Message, ToolResponse
+from atifold.calls import MISSING, Message, Part, Reasoning, Text, ToolResponse
 from atifold.dialects import content
 from atifold.dialects.logs import BODY
 from atifold.dialects.messages import by_role, has_known_type, id_of, read_message, read_parts
@@ -43,6 +43,7 @@ _TELLING: Final = frozenset(
 )
 """Keys by which Bedrock's and Gemini's blocks, which have no type, are known."""
 
+_NO_REASON: Final = ("FINISH_REASON_UNSPECIFIED", "FinishReason.FINISH_REASON_UNSPECIFIED")
 _INSIDE: Final = "gen_ai.event.content"
 _INDEX: Final = ("gen_ai.message.index", "CHAT_MESSAGE_INDEX")
 
@@ -66,7 +67,7 @@ def complete(events: Sequence[SpanEvent], fields: Fields, note: Note) -> None:
     if history and "input" not in fields:
         ordered = sorted(history, key=_index)
         _fill(fields, "input", tuple(message for event in ordered for message in _message(event, note)))
-    choices = sorted((_choice(e, note) for e in events if e.name == CHOICE), key=lambda choice: choice.place)
+    choices = _whole_choices([_choice(event, note) for event in events if event.name == CHOICE])
     if choices:
         _fill(fields, "output", tuple(message for choice in choices for message in choice.messages))
         reasons = tuple(choice.finish_reason for choice in choices if choice.finish_reason)
@@ -136,7 +137,41 @@ def _choice(event: SpanEvent, note: Note) -> _Choice:
         calls = _list(item.get("tool_calls"))
         whole = {"role": "assistant", "content": _blocks(message), "tool_calls": calls}
         messages = () if is_placeholder(message) and not calls else read_message(whole, note, "assistant")
-    return _Choice(0 if index is None else index, messages, word(item.get("finish_reason")))
+    reason = word(item.get("finish_reason"))
+    return _Choice(0 if index is None else index, messages, None if reason in _NO_REASON else reason)
+
+
+def _whole_choices(choices: Sequence[_Choice]) -> list[_Choice]:
+    """Return the choices in their order; those before one with a reason to stop that have none are parts of it.
+
+    google-genai writes each chunk of a stream as a choice.
+    """
+    ordered = sorted(choices, key=lambda choice: choice.place)
+    if not any(choice.finish_reason for choice in ordered):
+        return ordered
+    whole: list[_Choice] = []
+    parts: list[Part] = []
+    for choice in ordered:
+        parts += [part for message in choice.messages for part in message.parts]
+        if choice.finish_reason:
+            joined = (Message("assistant", tuple(_joined(parts))),) if len(choices) > 1 else choice.messages
+            whole.append(_Choice(choice.place, joined, choice.finish_reason))
+            parts = []
+    return whole
+
+
+def _joined(parts: Iterable[Part]) -> list[Part]:
+    """Return parts with texts that follow each other as one, and so with thoughts."""
+    found: list[Part] = []
+    for part in parts:
+        match found[-1:], part:
+            case [Text(before)], Text(text):
+                found[-1] = Text(before + text)
+            case [Reasoning(before, first)], Reasoning(text, second):
+                found[-1] = Reasoning(before + text, {**first, **second})
+            case _:
+                found.append(part)
+    return found
 
 
 def _named(item: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -28,6 +28,7 @@ from atifold.dialects.table import (
 )
 from atifold.dialects.tool_output import unwrap
 from atifold.dialects.values import Note
+from atifold.jsontext import scrub
 from atifold.kinds import is_object
 from atifold.spans import Span, Status
 
@@ -211,11 +212,16 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
 def _complete_gemini(request: Any, response: Any, fields: Fields, note: Note) -> None:
     """Take a Gemini request and response as they are: the flat attributes lose results and mix several answers."""
     is_gemini = is_object(request) or (isinstance(request, str) and '"contents"' in request)  # else not worth parsing
-    asked = raw.gemini_request(_structure(request), note) if is_gemini else None
+    request = _structure(request) if is_gemini else None
+    asked = raw.gemini_request(request, note)
     said = raw.gemini_response(response, note)
     if asked is not None:
         system = tuple(message for message in fields.get("input") or () if message.role == "system")
         fields["input"] = (*system, *asked)
+        config = request.get("config")
+        told = config.get("system_instruction") if is_object(config) else None
+        if isinstance(told, str) and told and not system:
+            fields.setdefault("system", scrub(told))
     if said is not None:
         fields["output"] = said
 

@@ -62,7 +62,7 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     tally = _Tally()
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
     for key in frames(at_hand, recognised.keys()):
-        recognised[key] = Recognised(CallKind.AGENT, (OPENINFERENCE,), OPENINFERENCE.name)
+        recognised[key] = Recognised(CallKind.AGENT, spoken(at_hand[key]), OPENINFERENCE.name)
         tally.ignored -= Counter({"CHAIN span": 1})
     parents, cut = resolve(at_hand, recognised.keys())
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]

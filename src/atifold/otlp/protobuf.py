@@ -144,10 +144,9 @@ def _request(data: memoryview) -> dict[str, Any]:
     """
     try:
         found = _message(data, _SPANS)
-        is_spans = all(span.keys() >= _IDS for span in _spans_in(found))
     except (ValueError, IndexError):
-        is_spans = False
-    if not is_spans:
+        found = {}
+    if not found or not all(span.keys() >= _IDS for span in _spans_in(found)):
         found = _message(data, _LOGS)
     if not any(resource for resources in found.values() for resource in resources):
         raise ValueError("no request that says something")
