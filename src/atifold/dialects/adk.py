@@ -30,6 +30,9 @@ _NOTHING: Final = ("{}", "N/A")
 _REWRITTEN: Final = "For context:"
 """How a user's message begins that tells what another agent did, before a transfer."""
 
+_ITSELF: Final = "gcp.vertex.agent"
+"""What ADK 1.x names as the provider, whoever that is."""
+
 _UNKNOWN: Final = "<not specified>"
 
 
@@ -75,6 +78,8 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         if is_object(result) and result.get("error") and failure(span) is None:
             fields["failure"] = Failure(None, text_of(result["error"]))
     elif kind is CallKind.MODEL:
+        if fields.get("provider") == _ITSELF:
+            del fields["provider"]
         request, response = (_object(span.attributes.get(name), note) for name in (_REQUEST, _RESPONSE))
         _complete_request(request, fields, note)
         _complete_response(response, fields, note)
