@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -128,9 +129,20 @@ def survives(events: list[Wire], *, capture: bool, slow_lane: bool) -> None:
     for document in (*fold.fold(dialects.read(result.records)).documents, *again):
         assert [f for f in atif.check(document.trajectory) if f.severity == "error"] == []
     if capture:
-        assert [(d.name, atif.dumps(d.trajectory)) for d in again] == [
-            (d.name, atif.dumps(d.trajectory)) for d in whole
-        ]
+        changed = any("changedArgKeys" in event["payload"] for event in events)
+        assert [told(d, arguments=not changed) for d in again] == [told(d, arguments=not changed) for d in whole]
+
+
+def told(document: fold.Document, *, arguments: bool) -> tuple[str, bytes]:
+    """Return a document's name and text, on demand without the arguments of calls.
+
+    What `changedArgKeys` names is on no span, of no call with that id, so a fold of the spans lacks it.
+    """
+    trajectory = copy.deepcopy(document.trajectory)
+    for step in () if arguments else trajectory["steps"]:
+        for call in step.get("tool_calls", ()):
+            call.pop("arguments", None)
+    return document.name, atif.dumps(trajectory)
 
 
 def shown(records: Sequence[Span]) -> list[Span]:
