@@ -55,14 +55,14 @@ EVENTS: Final[dict[str, LogEvent]] = {
 }
 """All log events, by name."""
 
-OLD_LOGS: Final = {
-    name: "gen_ai.client.inference.operation.details"
-    for name in (
+OLD_LOGS: Final = dict.fromkeys(
+    (
         "gen_ai.assistant.message",
         "gen_ai.choice",
         "gen_ai.system.message",
         "gen_ai.tool.message",
         "gen_ai.user.message",
-    )
-}
+    ),
+    "gen_ai.client.inference.operation.details",
+)
 """Log event of older conventions to the one that has its content now."""
