@@ -100,6 +100,12 @@ WRONG: dict[str, tuple[str, dict[str, Any], str, str]] = {
         "",
         f"exception.message or exception.type was wanted, nothing was found [{FAILURE}]",
     ),
+    "an address without a port": (
+        DETAILS,
+        {"attributes": {"server.address": "h"}},
+        "server.port",
+        f"nothing was found, it is required where server.address is [{DETAILS}]",
+    ),
     "a body": (DETAILS, {"body": "hi"}, "", "the body 'hi' was found, none was wanted: all is attributes [events]"),
     "a body of one's own event": (
         "my.event",

@@ -488,7 +488,7 @@ def test_all_faults_are_said_at_once() -> None:
     with pytest.raises(AssertionError) as raised:
         assert_conforms(spans=[with_(CHAT, mood=1, response__id=7), replace(TOOL, name="t")])
     assert str(raised.value).splitlines() == [
-        "3 faults:",
+        "faults: 3",
         f"chat m [{ID}]: gen_ai.mood: no name of the conventions {INFERENCE}",
         f"chat m [{ID}]: gen_ai.response.id: 7 was found, string was wanted {INFERENCE}",
         f"t [{ID}]: the name 't' was found, 'execute_tool t' was wanted {INTERNAL_TOOL}",

@@ -73,4 +73,4 @@ def assert_conforms(
         compat=compat,
     )
     if found:
-        raise AssertionError("\n".join((f"{len(found)} faults:", *map(str, found))))
+        raise AssertionError("\n".join((f"faults: {len(found)}", *map(str, found))))

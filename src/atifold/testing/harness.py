@@ -13,6 +13,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricsData
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from typing_extensions import Self
 
 from atifold import dialects, fold
 from atifold.bus import EventBus
@@ -51,7 +52,7 @@ class Harness:
         """Have the bus's events become telemetry: the one place that says what is attached to what."""
         instrument(self.tracer_provider, directory=None, bus=self.bus, processor=False, **settings)
 
-    def __enter__(self) -> Harness:
+    def __enter__(self) -> Self:
         """Return the harness itself."""
         return self
 

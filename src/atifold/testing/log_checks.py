@@ -59,6 +59,9 @@ def _of_required(event: Logged, row: LogEvent, attributes: dict[str, Any]) -> It
     for name in sorted(row.required):
         if not attributes.get(name):
             yield name, f"nothing was found, it is required [{event.name}]"
+    for reason, name in row.needs:
+        if reason in attributes and name not in attributes:
+            yield name, f"nothing was found, it is required where {reason} is [{event.name}]"
     if row.either and not row.either & attributes.keys():
         yield "", f"{' or '.join(sorted(row.either))} was wanted, nothing was found [{event.name}]"
 

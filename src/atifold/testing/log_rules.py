@@ -16,6 +16,7 @@ class LogEvent(NamedTuple):
 
     `severity` None: the conventions name none. Of `either` at least one attribute has to be there.
     `context`: None where it has to be in a span's context, else the attribute that may stand for it.
+    `needs` are pairs: where the first attribute is, the second has to be.
     """
 
     severity: int | None
@@ -23,13 +24,16 @@ class LogEvent(NamedTuple):
     allowed: frozenset[str]
     either: frozenset[str] = frozenset()
     context: str | None = None
+    needs: tuple[tuple[str, str], ...] = ()
 
 
 _INFERENCE = SPAN_TYPES["gen_ai.client.inference"]
 _OF_CLIENTS = frozenset().union(*(row.allowed for row in SPAN_TYPES.values() if Kind.CLIENT in row.kinds))
 
 EVENTS: Final[dict[str, LogEvent]] = {
-    "gen_ai.client.inference.operation.details": LogEvent(DEBUG, _INFERENCE.required, _INFERENCE.allowed),
+    "gen_ai.client.inference.operation.details": LogEvent(
+        DEBUG, _INFERENCE.required, _INFERENCE.allowed, needs=_INFERENCE.needs
+    ),
     "gen_ai.evaluation.result": LogEvent(
         None,
         frozenset({"gen_ai.evaluation.name"}),
