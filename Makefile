@@ -5,6 +5,7 @@
 #   make lint types layers      style, types, direction of imports
 #   make schemas      write schemas/ anew from the models
 #   make readme       write README.md's tables and outputs anew
+#   make docs         write docs/ anew from the tables of the code
 #   make bench        what emission costs, as a ratio to a plain SDK
 #   make coverage     the quick suite, with what it does not reach
 #   make integration  a real OTLP server on loopback
@@ -28,7 +29,7 @@ ARGS ?=
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format types layers schemas readme bench bench-smoke coverage integration slow reference pythons lowest package ci clean
+.PHONY: demo test lint format types layers schemas readme docs bench bench-smoke coverage integration slow reference pythons lowest package ci clean
 
 demo: $(VENV)/ready
 	@$(VENV)/bin/atifold demo
@@ -57,6 +58,9 @@ schemas: $(VENV)/ready
 
 readme: $(VENV)/ready
 	$(PYTHON) scripts/write_readme.py
+
+docs: $(VENV)/ready
+	$(PYTHON) scripts/write_docs.py
 
 bench: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py $(ARGS)

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan
@@ -15,6 +14,7 @@ from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Started
 from atifold.plugin import doors
 from atifold.plugin.folder import hindrance
+from atifold.plugin.listener import Listener
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
 from atifold.settings import Settings
 from atifold.sinks import DirectorySink
@@ -33,19 +33,7 @@ def settings_of(directory: str | Path | None, settings: Mapping[str, object]) ->
     return Settings.from_env(dir=directory, **settings)
 
 
-class Source(Protocol):
-    """What holds spans back for a while before they come in: an emitter."""
-
-    def sweep(self, quiet_since_ns: int) -> bool:
-        """End what can be ended; return whether anything is left to end soon."""
-        ...
-
-    def flush(self) -> None:
-        """End everything."""
-        ...
-
-
-class Intake:
+class Intake(Listener):
     """Bring spans from the SDK and from the side door to one assembler (what both plugins share)."""
 
     def __init__(self, directory: str | Path | None = None, **settings: object) -> None:
@@ -54,6 +42,7 @@ class Intake:
         From then on it is among the process's side doors. A folder that cannot be written to is only
         said: it may be mended while the program runs.
         """
+        super().__init__()
         self.settings = settings_of(directory, settings)
         chosen = self.settings
         folder = chosen.dir.absolute()  # a program may change its folder
@@ -72,18 +61,12 @@ class Intake:
         self._follow_sampler = chosen.follow_sampler
         # takes a span of the SDK: as started where it is the live one, else as finished
         self._put: Callable[[ReadableSpan], None] = self._put_sampled if self._follow_sampler else self._assembler.put
-        self._sources: list[Source] = []
         doors.register(self)
 
     @property
     def counts(self) -> dict[str, int]:
         """Return what happened so far: documents written, and each kind of loss or trouble."""
         return self._assembler.counts
-
-    def feed_from(self, source: Source) -> Callable[[], None]:
-        """Have `source` give up what it holds back whenever this is flushed or shut down; return the way to stop."""
-        self._sources.append(source)
-        return lambda: self._sources.remove(source)
 
     def flush(self, timeout_millis: int) -> bool:
         """Write what is finished now; return whether all of it was written in time."""

@@ -1,0 +1,33 @@
+"""Name what a provider may feed that is ours: a side door to which emitters give up what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from atifold.spans import SideDoor
+
+
+class Source(Protocol):
+    """What holds spans back for a while before they come in: an emitter."""
+
+    def sweep(self, quiet_since_ns: int) -> bool:
+        """End what can be ended; return whether anything is left to end soon."""
+        ...
+
+    def flush(self) -> None:
+        """End everything."""
+        ...
+
+
+class Listener(SideDoor):
+    """A processor or exporter of ours: it is found in a provider, and gets whole records there."""
+
+    def __init__(self) -> None:
+        """Start without sources."""
+        self._sources: list[Source] = []
+
+    def feed_from(self, source: Source) -> Callable[[], None]:
+        """Have `source` give up what it holds back whenever this is flushed or shut down; return the way to stop."""
+        self._sources.append(source)
+        return lambda: self._sources.remove(source)
