@@ -133,6 +133,7 @@ def chunk(machine: Machine, event: Event[Any]) -> None:
     if not chat.chunks and not chat.ended:
         seconds = max(0, event.meta.time_ns - chat.record.start_ns) / 1e9
         chat.record.attributes[semconv.TIME_TO_FIRST_CHUNK] = seconds
+        chat.record.attributes[semconv.REQUEST_STREAM] = True
     chat.chunks += 1
 
 
