@@ -7,7 +7,7 @@ tracing backend gets is structure, and content only where capture is on; a side 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple
@@ -19,11 +19,13 @@ from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 from atifold import semconv
 from atifold.emit.attributes import put
 from atifold.emit.lane import Lane, LightSpan
+from atifold.emit.oversize import Fitting
 from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
 
 DROPPED_EVENTS: Final = "atifold.dropped_events"
+_NONE: Final[dict[str, Any]] = {}
 _MOST_MOMENTS: Final = 128  # the SDK's own default
 
 NextIds = Callable[[str, str], None]
@@ -97,6 +99,8 @@ class Record:
 
     def note(self, moment: Moment) -> None:
         """Add a span event; beyond what any backend shows they are only counted."""
+        if semconv.WITHHELD in moment.content:
+            self.lack(moment.content.pop(semconv.WITHHELD))
         if len(self.moments) < _MOST_MOMENTS:
             self.moments.append(moment)
         else:
@@ -104,8 +108,21 @@ class Record:
 
     def take(self, facts: Facts) -> None:
         """Put an event's fields on the span."""
+        before = self.content.get(semconv.WITHHELD, ())
         self.attributes.update(facts.structure)
         self.content.update(facts.content)
+        if before:
+            self.lack(before)
+
+    def lack(self, names: Iterable[str]) -> None:
+        """Name attributes from which a redaction withheld something."""
+        names = dict.fromkeys((*self.content.get(semconv.WITHHELD, ()), *names))
+        if names:
+            self.content[semconv.WITHHELD] = tuple(names)
+
+    def lacks(self, name: str) -> bool:
+        """Tell whether something was withheld from an attribute."""
+        return name in self.content.get(semconv.WITHHELD, ())
 
     def fail(self, error_type: str, text: str | None) -> None:
         """Mark the span as failed; the first reason stays."""
@@ -123,16 +140,24 @@ class SpanWriter:
     """Start and end spans through a tracer, and tell the side doors."""
 
     def __init__(
-        self, tracer: trace.Tracer, doors: Callable[[], Sequence[SideDoor]], *, capture: bool, ids: NextIds | None
+        self,
+        tracer: trace.Tracer,
+        doors: Callable[[], Sequence[SideDoor]],
+        *,
+        capture: bool,
+        ids: NextIds | None,
+        max_value: int = 0,
     ) -> None:
         """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
+        `max_value` is the length of the longest content value that goes there, 0 for any.
         """
         self._tracer = tracer
         self._doors = doors
         self.capture = capture
         self._ids = ids
+        self._max_value = max_value
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
 
@@ -201,17 +226,27 @@ class SpanWriter:
 
     def _end(self, record: Record, end_ns: int) -> None:
         span = record.span
-        attributes = {**record.attributes, **record.content} if self.capture else record.attributes
+        simple = isinstance(span, LightSpan) and not record.moments and record.error_type is None
+        if isinstance(span, LightSpan) and not simple:
+            span = span.real()
+        fitting = Fitting(span, self._max_value)
+        attributes = fitting.attributes(record.attributes, record.content if self.capture else _NONE)
+        moments = [
+            (m.name, fitting.of_event(m.attributes, m.content if self.capture else _NONE), m.time_ns)
+            for m in record.moments
+        ]
+        text = fitting.text(semconv.STATUS, record.error_text) if self.capture else None
+        if fitting.omitted:
+            attributes[semconv.OMITTED] = tuple(fitting.omitted)
         if isinstance(span, LightSpan):
-            if not record.moments and record.error_type is None and span.finish(attributes, end_ns):
+            if span.finish(attributes, end_ns):
                 return
             span = span.real()
         put(span, attributes)
-        for moment in record.moments:
-            facts = {**moment.attributes, **moment.content} if self.capture else moment.attributes
-            span.add_event(moment.name, facts, moment.time_ns)
+        for name, facts, time_ns in moments:
+            span.add_event(name, facts, time_ns)
         if record.error_type is not None:
-            span.set_status(StatusCode.ERROR, record.error_text if self.capture else None)
+            span.set_status(StatusCode.ERROR, text)
         span.end(end_ns)
 
     def _span(self, record: Record, end_ns: int) -> Span:

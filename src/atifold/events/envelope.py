@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, cast
 
 from typing_extensions import TypeVar
 
@@ -187,6 +187,13 @@ class UnknownEvent:
         return self.raw
 
 
+class Redacted(NamedTuple):
+    """Which content leaves of a payload a redaction took out, and which it replaced: paths of `marks.leaves`."""
+
+    withheld: tuple[str, ...]
+    replaced: tuple[str, ...]
+
+
 P = TypeVar("P", bound="Payload | UnknownEvent", default="Payload | UnknownEvent")
 
 
@@ -196,7 +203,8 @@ class Event(Generic[P]):
 
     `lacking` names what the catalogue promises and the event has not, by wire names: `content` for a
     field of the payload (of its own, not of objects inside it), `meta.runId` for one of the envelope,
-    `event.payload` and `event.meta` where all of it is missing.
+    `event.payload` and `event.meta` where all of it is missing. `redacted` is None where no redaction
+    changed the payload.
     """
 
     type: str
@@ -204,6 +212,7 @@ class Event(Generic[P]):
     meta: Meta
     lacking: tuple[str, ...] = ()
     extra: dict[str, Any] | None = None
+    redacted: Redacted | None = None
 
     @property
     def name(self) -> str:
