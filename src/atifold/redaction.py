@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Final, Literal
-
-from typing_extensions import TypeAlias
+from typing import Any, Final
 
 
 class _Answer(Enum):
@@ -15,8 +13,6 @@ class _Answer(Enum):
     def __repr__(self) -> str:
         return self.name
 
-
-Withheld: TypeAlias = Literal[_Answer.WITHHELD]
 
 WITHHELD: Final = _Answer.WITHHELD
 """What a redaction returns for a value that must not leave at all."""

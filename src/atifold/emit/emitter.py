@@ -54,7 +54,7 @@ class Emitter:
     Safe from any thread; nothing it does raises into the program.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a setting each, by name
         self,
         tracer: trace.Tracer,
         *,

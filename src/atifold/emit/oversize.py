@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from opentelemetry.trace import Span
 
+from atifold import semconv
 from atifold.emit.lane import LightSpan
 
 _JSON: Final = ("{", "[")
@@ -42,6 +43,12 @@ class Fitting:
     def text(self, name: str, text: str | None) -> str | None:
         """Return a text that is no attribute, None where it is too long; the SDK cuts none of these."""
         return text if text is None or self._fits(name, text, self._limit) else None
+
+    def with_omitted(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        """Return a span's attributes with the names of what was left out, of its events and status too."""
+        if self.omitted:
+            attributes[semconv.OMITTED] = tuple(self.omitted)
+        return attributes
 
     def _kept(self, structure: Mapping[str, Any], content: Mapping[str, Any], cut: float) -> dict[str, Any]:
         limit = min(self._limit, cut)

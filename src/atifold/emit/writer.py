@@ -111,14 +111,13 @@ class Record:
         before = self.content.get(semconv.WITHHELD, ())
         self.attributes.update(facts.structure)
         self.content.update(facts.content)
-        if before:
-            self.lack(before)
+        self.lack(before)
 
-    def lack(self, names: Iterable[str]) -> None:
+    def lack(self, names: tuple[str, ...]) -> None:
         """Name attributes from which a redaction withheld something."""
-        names = dict.fromkeys((*self.content.get(semconv.WITHHELD, ()), *names))
         if names:
-            self.content[semconv.WITHHELD] = tuple(names)
+            before = self.content.get(semconv.WITHHELD, ())
+            self.content[semconv.WITHHELD] = tuple(dict.fromkeys((*before, *names)))
 
     def lacks(self, name: str) -> bool:
         """Tell whether something was withheld from an attribute."""
@@ -226,28 +225,28 @@ class SpanWriter:
 
     def _end(self, record: Record, end_ns: int) -> None:
         span = record.span
-        simple = isinstance(span, LightSpan) and not record.moments and record.error_type is None
-        if isinstance(span, LightSpan) and not simple:
+        if isinstance(span, LightSpan):
+            if not record.moments and record.error_type is None and self._end_light(span, record, end_ns):
+                return
             span = span.real()
         fitting = Fitting(span, self._max_value)
         attributes = fitting.attributes(record.attributes, record.content if self.capture else _NONE)
-        moments = [
-            (m.name, fitting.of_event(m.attributes, m.content if self.capture else _NONE), m.time_ns)
-            for m in record.moments
-        ]
-        text = fitting.text(semconv.STATUS, record.error_text) if self.capture else None
-        if fitting.omitted:
-            attributes[semconv.OMITTED] = tuple(fitting.omitted)
-        if isinstance(span, LightSpan):
-            if span.finish(attributes, end_ns):
-                return
-            span = span.real()
-        put(span, attributes)
-        for name, facts, time_ns in moments:
-            span.add_event(name, facts, time_ns)
+        for moment in record.moments:
+            facts = fitting.of_event(moment.attributes, moment.content if self.capture else _NONE)
+            span.add_event(moment.name, facts, moment.time_ns)
         if record.error_type is not None:
+            text = fitting.text(semconv.STATUS, record.error_text) if self.capture else None
             span.set_status(StatusCode.ERROR, text)
+        put(span, fitting.with_omitted(attributes))
         span.end(end_ns)
+
+    def _end_light(self, span: LightSpan, record: Record, end_ns: int) -> bool:
+        """End a span that is nothing but attributes; most are, and few users set a limit."""
+        content = record.content if self.capture else _NONE
+        if self._max_value == 0:
+            return span.finish({**record.attributes, **content} if content else record.attributes, end_ns)
+        fitting = Fitting(span, self._max_value)
+        return span.finish(fitting.with_omitted(fitting.attributes(record.attributes, content)), end_ns)
 
     def _span(self, record: Record, end_ns: int) -> Span:
         failed = record.error_type is not None

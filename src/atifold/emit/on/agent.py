@@ -59,8 +59,7 @@ def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
         record.attributes[semconv.AGENT_VERSION] = version
     if not path:
         record.take(run.take_configuration())
-    if event.redacted is not None:
-        record.lack(withheld_names(event))
+    record.lack(withheld_names(event))
     if prompt is not None:
         owner.talk(path).prompt = prompt
         record.content[semconv.INPUT_MESSAGES] = to_json_text([{"role": "user", "parts": [text_part(prompt)]}])

@@ -69,7 +69,7 @@ def attached(machine: Machine, event: Event[Any]) -> None:
     memory_id = read_field(event, "memory_id")
     if isinstance(memory_id, str):
         facts["agentfootprint.memory.memory_id"] = memory_id
-    held[-1].lack(name for name in withheld_names(event) if name.endswith("content_summary"))
+    held[-1].lack(tuple(name for name in withheld_names(event) if name.endswith("content_summary")))
     held[-1].note(Moment(event.type, event.meta.time_ns, facts, content))
 
 
