@@ -43,16 +43,16 @@ class Redaction:
         self._failed = failed
 
     def __call__(self, event: str, path: str, value: Any) -> Any:
-        """Return what may leave of a value: a value of JSON but null, or `WITHHELD`."""
+        """Return what may leave of a value: the value, another one that JSON has (null apart), or `WITHHELD`."""
         try:
             found = self._redact(event, path, value)
         except Exception as error:  # noqa: BLE001  guards the user's program; what fails withholds
             self._failed(f"raised {type(error).__name__}")
             return WITHHELD
-        if found is not WITHHELD and not isinstance(found, _PLAIN):
-            self.refuse(found)
-            return WITHHELD
-        return found
+        if found is value or found is WITHHELD or isinstance(found, _PLAIN):
+            return found
+        self.refuse(found)
+        return WITHHELD
 
     def refuse(self, found: object) -> None:
         """Say that a value was returned of a kind that cannot stand there."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import markers
 import pytest
-from opentelemetry import trace
 from specimens import payloads
 from story import DEMO, Played, Stage, Story, Wire, play, wires
 
@@ -41,6 +41,11 @@ def stars(event: str, path: str, value: Any) -> Any:
 def everything(event: str, path: str, value: Any) -> Any:
     """Let all through."""
     return value
+
+
+def not_mine(event: str, path: str, value: Any) -> Any:
+    """Withhold one text."""
+    return WITHHELD if value == "mine" else value
 
 
 def told(played: Played) -> str:
@@ -120,7 +125,9 @@ def test_every_content_leaf_is_asked_for_once_by_its_path(name: str) -> None:
             return said[2]
 
         assert Redactor(note, pytest.fail).apply(event) is event
-        wanted = [(name, p, v) for p, m, v in leaves(event) if m is Mark.CONTENT and v is not None and v not in ([], {})]
+        wanted = [
+            (name, p, v) for p, m, v in leaves(event) if m is Mark.CONTENT and v is not None and v not in ([], {})
+        ]
         assert asked == wanted
 
 
@@ -142,7 +149,10 @@ def test_without_a_function_or_with_one_that_lets_all_through_nothing_changes(re
     for path in recordings_or_demo:
         events = in_order(map(parse, wires(path)))
         shapes = [
-            [(s.name, without_ids(s.attributes), s.events, s.status_message) for s in (*played.exported, *played.records)]
+            [
+                (s.name, without_ids(s.attributes), s.events, s.status_message)
+                for s in (*played.exported, *played.records)
+            ]
             for played in (play(events, capture_content=True, **more) for more in ({}, {"redact": everything}))
         ]
         assert shapes[0] == shapes[1]
@@ -237,7 +247,7 @@ def test_a_fact_is_named_by_its_own_attribute() -> None:
     story = Story().turn().tell("tools.effect", {"toolCallId": "c", "toolName": "t", "title": "mine"}).asks()
     story.answers(calls=1).tell("error.retried", {"error": "mine"}, stage="call-llm#1").starts("c").ends("c")
     story.tell("agent.budget_exhausted", {"reason": "x", "note": "mine"}).turn_over()
-    played = play(story, capture_content=True, redact=lambda e, p, v: WITHHELD if v == "mine" else v)
+    played = play(story, capture_content=True, redact=not_mine)
     said = {span.name: list(span.attributes.get(semconv.WITHHELD, ())) for span in played}
     assert said == {
         "chat m-1": ["agentfootprint.error.error"],
@@ -249,14 +259,8 @@ def test_a_fact_is_named_by_its_own_attribute() -> None:
 def test_the_names_of_withheld_texts_of_a_request_wait_for_its_span() -> None:
     """The text of a slot is told before the inference starts."""
     story = Story().turn().tell("context.injected", {"slot": "system-prompt", "rawContent": "mine"}, path=["sf-x"])
-    chat = play(story.asks().answers().turn_over(), capture_content=True, redact=lambda e, p, v: _no_mine(v)).named(
-        "chat m-1"
-    )
+    chat = play(story.asks().answers().turn_over(), capture_content=True, redact=not_mine).named("chat m-1")
     assert list(chat.attributes[semconv.WITHHELD]) == [semconv.SYSTEM_INSTRUCTIONS]
-
-
-def _no_mine(value: Any) -> Any:
-    return WITHHELD if value == "mine" else value
 
 
 def test_no_name_is_said_where_content_does_not_leave_at_all() -> None:
@@ -290,7 +294,7 @@ def test_a_function_that_fails_withholds_and_costs_no_event(answer: Any, caplog:
 def test_a_value_of_a_kind_that_cannot_stand_there_is_withheld() -> None:
     """A text for the only text of a model's field may, a list may not; in a body of any shape both may."""
     said: list[str] = []
-    redactor = Redactor(lambda e, p, v: ["x"], said.append)
+    redactor = Redactor(lambda *_: ["x"], said.append)
     end = parse({"type": "agentfootprint.stream.llm_end", "payload": {"content": "a", "iteration": 1}, "meta": {}})
     start = parse({"type": "agentfootprint.stream.tool_start", "payload": {"args": {"q": "a"}}, "meta": {}})
     assert redactor.apply(end).payload.to_wire() == {"iteration": 1}
@@ -299,20 +303,22 @@ def test_a_value_of_a_kind_that_cannot_stand_there_is_withheld() -> None:
     assert len(said) == 1
 
 
-def test_a_function_that_emits_in_turn_is_no_deadlock() -> None:
-    """It is called outside of the emitter's lock."""
-    stage = Stage(live=False, capture_content=True, redact=lambda e, p, v: v)
+def test_a_function_that_waits_for_another_thread_is_no_deadlock() -> None:
+    """It is called outside of the emitter's lock, which the other thread takes."""
+    waits: list[bool] = []
 
-    def emitting(event: str, path: str, value: Any) -> Any:
-        with stage.tracer.start_as_current_span("of the function"):
-            return value
+    def waiting(event: str, path: str, value: Any) -> Any:
+        other = threading.Thread(target=stage.emitter.sweep, args=(0,), daemon=True)
+        other.start()
+        other.join(5)
+        waits.append(other.is_alive())
+        return value
 
-    other = Stage(live=False, capture_content=True, redact=emitting)
+    stage = Stage(live=False, capture_content=True, redact=waiting)
     for event in WHOLE.parsed():
-        other.bus.emit(event)
-    assert len(other.played().exported) == 4
-    assert trace.get_current_span() is trace.INVALID_SPAN
-    stage.played()
+        stage.bus.emit(event)
+    assert len(stage.played().exported) == 4
+    assert set(waits) == {False}
 
 
 # ---- never restored ------------------------------------------------------------------------------
@@ -328,8 +334,10 @@ def test_an_answer_that_a_policy_kept_back_is_not_restored_from_history() -> Non
     story = Story().turn().asks().answers("SECRET", calls=1, contentWithheld=True).starts("c").ends("c")
     story.tell("context.injected", {"slot": "messages", "position": 1, "asRole": "assistant", "rawContent": "SECRET"},
                path=["sf-messages"])  # fmt: skip
-    story.tell("agent.iteration_end", {"iterIndex": 1, "history": history}).asks(2).answers("Done.", 2)
-    story.tell("agent.iteration_end", {"iterIndex": 2, "history": [*history, {"role": "assistant", "content": "Done."}]})
+    story.tell("agent.iteration_end", {"iterIndex": 1, "history": history[:]}).asks(2).answers("Done.", 2)
+    story.tell(
+        "agent.iteration_end", {"iterIndex": 2, "history": [*history, {"role": "assistant", "content": "Done."}]}
+    )
     played = play(story.turn_over(), capture_content=True)
     assert "SECRET" not in told(played)
     second = json.loads([s for s in played if s.name == "chat m-1"][1].attributes[semconv.INPUT_MESSAGES])
@@ -364,17 +372,21 @@ def test_what_the_model_read_is_the_observation_and_nothing_stands_in_for_it() -
     played = play(story, capture_content=True)
     assert played.named("execute_tool look_up").attributes[semconv.TOOL_RESULT] == "READ"
     assert "RAW" not in told(played)
-    redacted = play(story, capture_content=True, redact=lambda e, p, v: WITHHELD if p == "modelResult" else v)
+    redacted = play(story, capture_content=True, redact=lambda *said: WITHHELD if said[1] == "modelResult" else said[2])
     assert "RAW" not in told(redacted)
     assert semconv.TOOL_RESULT not in redacted.named("execute_tool look_up").attributes
 
 
 def test_a_withheld_history_is_not_rebuilt_from_the_prompt() -> None:
     """The request has no messages then."""
-    story = Story().turn("mine").tell(
-        "stream.llm_start",
-        {"iteration": 1, "model": "m", "messagesCount": 1, "atifold.messages": [{"content": "mine"}]},
-        stage="call-llm#1",
+    story = (
+        Story()
+        .turn("mine")
+        .tell(
+            "stream.llm_start",
+            {"iteration": 1, "model": "m", "messagesCount": 1, "atifold.messages": [{"content": "mine"}]},
+            stage="call-llm#1",
+        )
     )
 
     def not_the_messages(event: str, path: str, value: Any) -> Any:
@@ -413,3 +425,16 @@ def test_a_body_that_is_no_object_is_withheld_whole() -> None:
     """An event's payload may be anything."""
     odd: Event[Any] = build("elsewhere.odd", "mine", parse({"type": "x"}).meta)
     assert Redactor(nothing, pytest.fail).apply(odd).payload.to_wire() is None
+
+
+def test_objects_of_a_live_program_cost_no_event() -> None:
+    """What has no truth value, or is no value of JSON, is a leaf like others."""
+
+    class Odd:
+        def __bool__(self) -> bool:
+            raise ValueError("ambiguous")
+
+    odd = Odd()
+    event = parse({"type": "agentfootprint.stream.tool_start", "payload": {"args": {"a": odd, "b": [odd]}}, "meta": {}})
+    assert Redactor(everything, pytest.fail).apply(event) is event
+    assert Redactor(nothing, pytest.fail).apply(event).payload.to_wire() == {}

@@ -318,9 +318,23 @@ def _mended(name: str, payload: Any, error: ValidationError) -> _Read:
     try:
         read = validate(name, whole)
     except ValueError:
-        said = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems[:_MOST_PROBLEMS])
+        said = "; ".join(f"{_where(name, payload, item['loc'])}: {item['msg']}" for item in problems[:_MOST_PROBLEMS])
         return UnknownEvent(_plain(payload), "unreadable", said.removeprefix(": ")), ()
     return read, read.lacking()
+
+
+def _where(name: str, payload: Any, path: tuple[int | str, ...]) -> str:
+    """Return a place in a payload in words: keys that are no names of fields may say something, and are `*`."""
+    from atifold.events.marks import marks  # noqa: PLC0415  it imports this module
+
+    known = {part.removesuffix("[]") for leaf in marks(name) for part in leaf.split(".")}
+    words: list[str] = []
+    at = payload
+    for key in path:
+        words.append("*" if is_object(at) and key in at and key not in known else str(key))
+        if (is_object(at) and key in at) or (is_list(at) and isinstance(key, int)):
+            at = cast("Any", at)[key]
+    return ".".join(words)
 
 
 def _with_whole(value: Any, path: tuple[int | str, ...]) -> Any:

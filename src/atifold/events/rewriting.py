@@ -81,7 +81,7 @@ class _Walk:
             rule = known.get(key)
             found = self._field(record, rule, key, value, prefix + key)
             if self._odd is not None and rule is not None and not is_object(record):
-                found = self._held(record, key, found, prefix + key)
+                found = self._held(cast("BaseModel", record), key, found, prefix + key)
             if found is not value:
                 changes[key] = found
         self._odd = None
@@ -89,7 +89,7 @@ class _Walk:
             return record
         if is_object(record):
             return _rebuilt(record, {**record, **changes})
-        return _copied(record, changes, outermost=outermost)
+        return _copied(cast("BaseModel", record), changes, outermost=outermost)
 
     def _field(self, record: Any, rule: Rule | None, key: str, value: Any, path: str) -> Any:
         if rule is None:
@@ -127,15 +127,15 @@ class _Walk:
     def _open(self, value: Any, path: str, mark: Mark, depth: int = 0) -> Any:
         if mark is Mark.STRUCTURE:
             return value
-        if value and depth < MAX_DEPTH:
-            if is_object(value):
+        if depth < MAX_DEPTH:
+            if is_object(value) and value:
                 return _rebuilt(value, {k: self._open(v, f"{path}.{k}", mark, depth + 1) for k, v in value.items()})
-            if is_list(value):
+            if is_list(value) and value:
                 return _rebuilt(value, [self._open(item, path + "[]", mark, depth + 1) for item in value])
         return self._leaf(path, value)
 
     def _leaf(self, path: str, value: Any) -> Any:
-        if value is None or (not value and (is_list(value) or is_object(value))):
+        if value is None or ((is_list(value) or is_object(value)) and not value):
             return value
         found = self._ask(path, value)
         if found is WITHHELD:
@@ -187,10 +187,10 @@ def _copied(record: BaseModel, changes: dict[str, Any], *, outermost: bool) -> A
             if value is WITHHELD:
                 del extra[key]
         elif value is WITHHELD:
-            copy.__dict__[name] = None
+            setattr(copy, name, None)
             copy.__pydantic_fields_set__.discard(name)
         else:
-            copy.__dict__[name] = value
+            setattr(copy, name, value)
     left = outermost or extra or copy.__pydantic_fields_set__
     return copy if left else WITHHELD
 
