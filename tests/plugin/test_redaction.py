@@ -207,6 +207,30 @@ def test_events_are_redacted_by_the_function_of_a_processor_that_was_there(
     assert MARK not in json.dumps(documents())
 
 
+def test_a_processor_redacts_whole_records_of_events_that_nobody_redacted(
+    provider_of: Callable[..., TracerProvider], documents: Documents, tmp_path: Path
+) -> None:
+    """It came after the bus was attached, so that the emitter knows of no function; with one, it is not asked again."""
+    provider = provider_of()
+    bus = instrument(provider, bus=EventBus(), processor=False)
+    add(AtifSpanProcessor, provider, tmp_path / "out", redact=nothing)
+    run(bus)
+    provider.shutdown()
+    assert len(documents()) == 1
+    assert MARK not in json.dumps(documents())
+    asked: list[str] = []
+
+    def note(event: str, path: str, value: Any) -> Any:
+        asked.append(event)
+        return value
+
+    second = provider_of()
+    run(instrument(second, bus=EventBus(), directory=tmp_path / "out", redact=note))
+    second.shutdown()
+    assert asked
+    assert all(event.startswith("agentfootprint.") for event in asked)
+
+
 def test_a_long_value_is_in_the_trajectory_and_not_on_the_span(
     provider_of: Callable[..., TracerProvider], documents: Documents, tmp_path: Path
 ) -> None:

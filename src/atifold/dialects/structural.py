@@ -19,7 +19,8 @@ FIELDS: Final = frozenset(
 
 NAMES: Final = frozenset(
     {
-        "atifold.resumes.span_id", "atifold.resumes.trace_id", "atifold.omitted", "atifold.withheld", "error.type",
+        "atifold.inferred", "atifold.link", "atifold.omitted", "atifold.resumes.span_id", "atifold.resumes.trace_id",
+        "atifold.withheld", "error.type",
         "exception.escaped", "exception.type", "gen_ai.operation.name", "gen_ai.output.type",
         "gen_ai.request.previous_response.id", "gen_ai.tool.type", "gen_ai.usage.cost.currency", "graph.node.id",
         "graph.node.name", "graph.node.parent_id", "input.mime_type", "openai.request.service_tier",

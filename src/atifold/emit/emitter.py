@@ -70,7 +70,9 @@ class Emitter:
     ) -> None:
         """Take a tracer and what may leave through it; see the class."""
         doors = side_doors if callable(side_doors) else lambda: side_doors
-        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids, max_value=max_value)
+        writer = SpanWriter(
+            tracer, doors, capture=capture_content, ids=ids, max_value=max_value, redacted=redact is not None
+        )
         self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
         self._handlers: dict[str, Handler] = {}
         self._parents_runs: set[str] = set()  # runs that were open when this process was forked

@@ -146,17 +146,20 @@ class SpanWriter:
         capture: bool,
         ids: NextIds | None,
         max_value: int = 0,
+        redacted: bool = False,
     ) -> None:
         """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
-        `max_value` is the length of the longest content value that goes there, 0 for any.
+        `max_value` is the length of the longest content value that goes there, 0 for any. `redacted`
+        tells the side doors that a redaction saw all of it before.
         """
         self._tracer = tracer
         self._doors = doors
         self.capture = capture
         self._ids = ids
         self._max_value = max_value
+        self._redacted = redacted
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
 
@@ -218,6 +221,8 @@ class SpanWriter:
         doors = self._doors()
         if doors:
             whole = partial(self._span, record, end_ns)
+            if self._redacted:
+                vars(whole)["redacted"] = True  # see `atifold.spans.SideDoor`
             for door in doors:
                 door.closed(whole, sampled=record.at.trace_flags.sampled)
         if record.span.is_recording():

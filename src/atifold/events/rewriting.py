@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from atifold.events.envelope import Event, Redacted, UnknownEvent
@@ -195,6 +196,7 @@ def _copied(record: BaseModel, changes: dict[str, Any], *, outermost: bool) -> A
     return copy if left else WITHHELD
 
 
+@cache
 def _names(model: type[BaseModel]) -> dict[str, str]:
     """Return wire name to Python name for the fields of a model."""
     return {info.alias or name: name for name, info in model.model_fields.items()}

@@ -55,8 +55,8 @@ class Intake:
     ) -> None:
         """Take the folder for documents and settings by name; what is not given is the environment's.
 
-        `redact` is asked for what others' spans say before it is folded; what comes through the side
-        door whole was redacted by who made it.
+        `redact` is asked for what spans say before it is folded, unless a redaction saw the events that
+        they were made of.
 
         From then on it is among the process's side doors. A folder that cannot be written to is only
         said: it may be mended while the program runs.
@@ -145,7 +145,10 @@ class Intake:
 
     def _read(self, span: ReadableSpan | Callable[[], Span]) -> Started | Ended | None:
         if not isinstance(span, ReadableSpan):
-            return Ended(span(), remote_parent=False, whole=True)
+            record = span()
+            if self._screen is not None and not getattr(span, "redacted", False):
+                record = self._screen(record)
+            return Ended(record, remote_parent=False, whole=True)
         context, parent = context_of(span), span.parent
         trace_id, span_id = trace_id_of(context), span_id_of(context)
         remote = parent is not None and parent.is_remote
