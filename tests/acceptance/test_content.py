@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from markers import readable, spots
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -15,7 +16,7 @@ from story import DEMO, Door, Story, Wire, play, wires
 
 from atifold import EventBus, otlp
 from atifold.emit import Emitter
-from atifold.events.envelope import Event, UnknownEvent, parse
+from atifold.events.envelope import Event, parse
 from atifold.events.marks import Mark, leaves
 from atifold.recording import in_order
 
@@ -81,35 +82,6 @@ def _next(events: list[Wire], at: int, name: str) -> Wire:
 # ---- marking -------------------------------------------------------------------------------------
 
 
-class Spot(NamedTuple):
-    """One leaf of a payload: its path with indices, and where to write."""
-
-    path: str
-    inside: Any
-    key: Any
-
-    @property
-    def value(self) -> Any:
-        """Return what stands there."""
-        return self.inside[self.key]
-
-    @property
-    def open_path(self) -> str:
-        """Return the path as marks write it."""
-        return re.sub(r"\[\d+\]", "[]", self.path)
-
-
-def spots(value: Any, path: str = "") -> Iterator[Spot]:
-    """Yield every leaf that holds something: texts, numbers, booleans."""
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in items:
-        below = f"{path}[{key}]" if isinstance(value, list) else f"{path}.{key}" if path else key
-        if isinstance(item, (dict, list)):
-            yield from spots(item, below)
-        elif item is not None:
-            yield Spot(below, value, key)
-
-
 class Marked(NamedTuple):
     """Where one marker was put."""
 
@@ -135,12 +107,6 @@ def put_markers(events: list[Wire]) -> list[Marked]:
             else:
                 spot.inside[spot.key] = old
     return put
-
-
-def readable(event: Wire) -> bool:
-    """Tell whether the event's own model still reads the payload."""
-    payload = parse(event).payload
-    return not isinstance(payload, UnknownEvent) or payload.reason != "unreadable"
 
 
 def exported(events: list[Wire], *, capture: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
@@ -15,11 +16,13 @@ from opentelemetry.trace import SpanContext
 from atifold.bus.bus import EventBus, Release
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
+from atifold.emit.redaction import Redactor
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
 from atifold.emit.writer import Moment, NextIds, Record, SpanWriter
 from atifold.events import full_name
 from atifold.events.envelope import Event, UnknownEvent
+from atifold.redaction import Redact
 from atifold.spans import SideDoor
 
 _LOG = logging.getLogger("atifold")
@@ -45,11 +48,13 @@ class Emitter:
     `side_doors` get the whole record of each span, whatever the tracing backend is allowed or able
     to take: a sequence, or a callable that returns one. `live` False is for replays: no parent is
     taken from the running program, and `ids` is told before each start what the span is. `observers`
-    hear of each sealed span after it was ended.
+    hear of each sealed span after it was ended. `redact` is asked for every content value of every
+    event before anything is made of it (`atifold.redaction`). A content value of more than `max_value`
+    characters is left out of spans; 0 is no limit.
     Safe from any thread; nothing it does raises into the program.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a setting each, by name
         self,
         tracer: trace.Tracer,
         *,
@@ -60,15 +65,20 @@ class Emitter:
         grace_s: float = 0.5,
         ids: NextIds | None = None,
         observers: Sequence[Observer] = (),
+        redact: Redact | None = None,
+        max_value: int = 0,
     ) -> None:
         """Take a tracer and what may leave through it; see the class."""
         doors = side_doors if callable(side_doors) else lambda: side_doors
-        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids)
+        writer = SpanWriter(
+            tracer, doors, capture=capture_content, ids=ids, max_value=max_value, redacted=redact is not None
+        )
         self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
         self._handlers: dict[str, Handler] = {}
         self._parents_runs: set[str] = set()  # runs that were open when this process was forked
         self._grace_s = grace_s if live else None
         self._observers = tuple(observers)
+        self._redactor = None if redact is None else Redactor(redact, self._redaction_failed)
         self._start_clean()
         self.counts = self._machine.counts
 
@@ -91,6 +101,8 @@ class Emitter:
     def handle(self, event: Event[Any]) -> None:
         """Take one event; never raises."""
         machine = self._machine
+        if self._redactor is not None:
+            event = self._redacted(self._redactor, event)
         handler = self._handlers.get(event.type) or self._handler(event.type)
         payload = event.payload
         if type(payload) is UnknownEvent and payload.reason == "unreadable":
@@ -177,6 +189,19 @@ class Emitter:
             handler = getattr(import_module(f"atifold.emit.on.{module}"), function)
         self._handlers[name] = handler
         return handler
+
+    def _redacted(self, redactor: Redactor, event: Event[Any]) -> Event[Any]:
+        """Return what may leave of an event; where that cannot be told, nothing of its payload."""
+        try:
+            return redactor.apply(event)
+        except Exception as error:  # noqa: BLE001  guards the user's program
+            self._complain("redactions_failed", f"event {event.type} could not be redacted", error)
+            return replace(event, payload=UnknownEvent({}, "unreadable"))
+
+    def _redaction_failed(self, how: str) -> None:
+        self.counts["redactions_failed"] += 1
+        if self.counts["redactions_failed"] == 1:
+            _LOG.warning("redact %s; the value is withheld, later ones are counted", how)
 
     def _complain(self, kind: str, what: str, error: Exception) -> None:
         self.counts[kind] += 1

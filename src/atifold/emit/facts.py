@@ -6,15 +6,15 @@ after dots; a list is a tuple where its elements are texts or numbers, else JSON
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Any
 
+from atifold import semconv
+from atifold.emit.names import attribute_name
+from atifold.emit.redaction import withheld_names
 from atifold.emit.writer import Facts, Moment
 from atifold.events.envelope import Event
 from atifold.events.marks import Leaf, Mark, leaves
 from atifold.jsontext import to_json_text
-
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:
@@ -31,10 +31,12 @@ def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:
             lists.setdefault(path.split("[]", 1)[0], []).append(leaf)
         elif value not in ({}, []):
             target = facts.structure if mark is Mark.STRUCTURE else facts.content
-            target[f"{domain}.{_snake(path)}"] = value
+            target[attribute_name(domain, path)] = value
     for path, found in lists.items():
         target = facts.structure if all(mark is Mark.STRUCTURE for _, mark, _ in found) else facts.content
-        target[f"{domain}.{_snake(path)}"] = _listed(event, path, found)
+        target[attribute_name(domain, path)] = _listed(event, path, found)
+    if event.redacted is not None and (names := withheld_names(event)):
+        facts.content[semconv.WITHHELD] = names
     return facts
 
 
@@ -55,10 +57,6 @@ def _value_at(event: Event[Any], keys: list[str]) -> Any:
     for key in keys:
         wire = wire.get(key) if isinstance(wire, dict) else None
     return wire
-
-
-def _snake(path: str) -> str:
-    return _HUMP.sub("_", path).lower()
 
 
 def read_field(event: Event[Any], name: str) -> Any:

@@ -74,13 +74,19 @@ class Tool:
 
 @dataclass(slots=True, eq=False)
 class Talk:
-    """What is known of one branch's conversation, and what its next request was filled with."""
+    """What is known of one branch's conversation, and what its next request was filled with.
+
+    `hidden` are the places of answers that a policy kept back; `lacking` names the attributes of the
+    next request from which a redaction withheld something.
+    """
 
     history: History = field(default_factory=History)
     known: list[JsonMessage] = field(default_factory=list)
     injected: dict[int, JsonMessage] = field(default_factory=dict)
     system: list[str] = field(default_factory=list)
     prompt: str | None = None
+    hidden: set[int] = field(default_factory=set)
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)

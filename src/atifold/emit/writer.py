@@ -19,11 +19,13 @@ from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 from atifold import semconv
 from atifold.emit.attributes import put
 from atifold.emit.lane import Lane, LightSpan
+from atifold.emit.oversize import Fitting
 from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
 
 DROPPED_EVENTS: Final = "atifold.dropped_events"
+_NONE: Final[dict[str, Any]] = {}
 _MOST_MOMENTS: Final = 128  # the SDK's own default
 
 NextIds = Callable[[str, str], None]
@@ -97,6 +99,8 @@ class Record:
 
     def note(self, moment: Moment) -> None:
         """Add a span event; beyond what any backend shows they are only counted."""
+        if semconv.WITHHELD in moment.content:
+            self.lack(moment.content.pop(semconv.WITHHELD))
         if len(self.moments) < _MOST_MOMENTS:
             self.moments.append(moment)
         else:
@@ -104,8 +108,20 @@ class Record:
 
     def take(self, facts: Facts) -> None:
         """Put an event's fields on the span."""
+        before = self.content.get(semconv.WITHHELD, ())
         self.attributes.update(facts.structure)
         self.content.update(facts.content)
+        self.lack(before)
+
+    def lack(self, names: tuple[str, ...]) -> None:
+        """Name attributes from which a redaction withheld something."""
+        if names:
+            before = self.content.get(semconv.WITHHELD, ())
+            self.content[semconv.WITHHELD] = tuple(dict.fromkeys((*before, *names)))
+
+    def lacks(self, name: str) -> bool:
+        """Tell whether something was withheld from an attribute."""
+        return name in self.content.get(semconv.WITHHELD, ())
 
     def fail(self, error_type: str, text: str | None) -> None:
         """Mark the span as failed; the first reason stays."""
@@ -123,16 +139,27 @@ class SpanWriter:
     """Start and end spans through a tracer, and tell the side doors."""
 
     def __init__(
-        self, tracer: trace.Tracer, doors: Callable[[], Sequence[SideDoor]], *, capture: bool, ids: NextIds | None
+        self,
+        tracer: trace.Tracer,
+        doors: Callable[[], Sequence[SideDoor]],
+        *,
+        capture: bool,
+        ids: NextIds | None,
+        max_value: int = 0,
+        redacted: bool = False,
     ) -> None:
         """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
+        `max_value` is the length of the longest content value that goes there, 0 for any. `redacted`
+        tells the side doors that a redaction saw all of it before.
         """
         self._tracer = tracer
         self._doors = doors
         self.capture = capture
         self._ids = ids
+        self._max_value = max_value
+        self._redacted = redacted
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
 
@@ -194,6 +221,8 @@ class SpanWriter:
         doors = self._doors()
         if doors:
             whole = partial(self._span, record, end_ns)
+            if self._redacted:
+                vars(whole)["redacted"] = True  # see `atifold.spans.SideDoor`
             for door in doors:
                 door.closed(whole, sampled=record.at.trace_flags.sampled)
         if record.span.is_recording():
@@ -201,18 +230,28 @@ class SpanWriter:
 
     def _end(self, record: Record, end_ns: int) -> None:
         span = record.span
-        attributes = {**record.attributes, **record.content} if self.capture else record.attributes
         if isinstance(span, LightSpan):
-            if not record.moments and record.error_type is None and span.finish(attributes, end_ns):
+            if not record.moments and record.error_type is None and self._end_light(span, record, end_ns):
                 return
             span = span.real()
-        put(span, attributes)
+        fitting = Fitting(span, self._max_value)
+        attributes = fitting.attributes(record.attributes, record.content if self.capture else _NONE)
         for moment in record.moments:
-            facts = {**moment.attributes, **moment.content} if self.capture else moment.attributes
+            facts = fitting.of_event(moment.attributes, moment.content if self.capture else _NONE)
             span.add_event(moment.name, facts, moment.time_ns)
         if record.error_type is not None:
-            span.set_status(StatusCode.ERROR, record.error_text if self.capture else None)
+            text = fitting.text(semconv.STATUS, record.error_text) if self.capture else None
+            span.set_status(StatusCode.ERROR, text)
+        put(span, fitting.with_omitted(attributes))
         span.end(end_ns)
+
+    def _end_light(self, span: LightSpan, record: Record, end_ns: int) -> bool:
+        """End a span that is nothing but attributes; most are, and few users set a limit."""
+        content = record.content if self.capture else _NONE
+        if self._max_value == 0:
+            return span.finish({**record.attributes, **content} if content else record.attributes, end_ns)
+        fitting = Fitting(span, self._max_value)
+        return span.finish(fitting.with_omitted(fitting.attributes(record.attributes, content)), end_ns)
 
     def _span(self, record: Record, end_ns: int) -> Span:
         failed = record.error_type is not None

@@ -17,9 +17,11 @@ from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.forerunner import Forerunner
 from atifold.plugin.intake import settings_of
+from atifold.plugin.listener import Listener
 from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
+from atifold.redaction import Redact
 from atifold.settings import Settings
 from atifold.spans import SideDoor
 
@@ -50,6 +52,7 @@ def instrument(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    redact: Redact | None = None,
     **settings: object,
 ) -> EventBus:
     """Attach atifold to a provider (None: the global one) and return the bus to emit events on.
@@ -63,10 +66,14 @@ def instrument(
     living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
     hangs under the span of the provider that was attached first.
 
+    `redact(event, path, value)` is asked for every content value of every event before anything is made
+    of it, and for what the provider's other spans say before it is folded; it returns the value, another
+    one or `atifold.WITHHELD`. Where it is None, one that the provider's processor has is asked.
+
     Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
     not the SDK's.
     """
-    return attach(tracer_provider, directory=directory, bus=bus, processor=processor, **settings).bus
+    return attach(tracer_provider, directory=directory, bus=bus, processor=processor, redact=redact, **settings).bus
 
 
 class Attached(NamedTuple):
@@ -82,6 +89,7 @@ def attach(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    redact: Redact | None = None,
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
@@ -94,21 +102,22 @@ def attach(
         if attachment is None:
             attachment = _attachments[provider] = _Attachment(provider)
         if processor and not attachment.doors():
-            ours = AtifSpanProcessor(directory, **settings)
+            ours = AtifSpanProcessor(directory, redact=redact, **settings)
             attachment.doors.known = (ours,)
             provider.add_span_processor(ours)
+        redact = _agreed(redact, attachment.doors())
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
-        return Attached(bus, _connect(provider, bus, attachment, chosen))
+        return Attached(bus, _connect(provider, bus, attachment, chosen, redact))
 
 
 def _connect(
-    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings
+    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings, redact: Redact | None
 ) -> Callable[[], None]:
     """Have the events of a bus become spans of a provider; return the way to stop."""
     found = attachment.doors
-    emitter = _emitter(provider, settings, _side_doors(found, bus))
+    emitter = _emitter(provider, settings, _side_doors(found, bus), redact)
     # The exit handler is registered after the provider's own one, so run before it: spans that are
     # open still reach every processor.
     undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
@@ -126,7 +135,21 @@ def _connect(
     return release
 
 
-def _emitter(provider: TracerProvider, settings: Settings, side_doors: Callable[[], Sequence[SideDoor]]) -> Emitter:
+def _agreed(redact: Redact | None, found: Sequence[Listener]) -> Redact | None:
+    """Return who is asked of events: the given one, which doors without one ask too, else that of a door."""
+    if redact is None:
+        return next((door.redact for door in found if door.redact is not None), None)
+    for door in found:
+        door.redact_with(redact)
+    return redact
+
+
+def _emitter(
+    provider: TracerProvider,
+    settings: Settings,
+    side_doors: Callable[[], Sequence[SideDoor]],
+    redact: Redact | None,
+) -> Emitter:
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
 
     return Emitter(
@@ -134,6 +157,8 @@ def _emitter(provider: TracerProvider, settings: Settings, side_doors: Callable[
         side_doors=side_doors,
         capture_content=settings.capture_content.on_spans,
         session_id=settings.session_id,
+        redact=redact,
+        max_value=settings.max_value,
     )
 
 

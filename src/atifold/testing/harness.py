@@ -20,6 +20,7 @@ from atifold.bus import EventBus
 from atifold.plugin import instrument
 from atifold.plugin.listener import Listener
 from atifold.readable import span_of
+from atifold.redaction import Redact
 from atifold.spans import Span, SpanKey
 
 
@@ -31,8 +32,8 @@ class Harness:
     `meter_provider` and `logger_provider`. Nothing global is set, and nothing is written to disk.
     """
 
-    def __init__(self, **settings: object) -> None:
-        """Take settings by name, as `atifold.instrument` does: `Harness(capture_content=True)`."""
+    def __init__(self, *, redact: Redact | None = None, **settings: object) -> None:
+        """Take a redaction and settings by name, as `atifold.instrument` does: `Harness(capture_content=True)`."""
         self.bus: Final = EventBus()
         self.tracer_provider: Final = TracerProvider(shutdown_on_exit=False)
         self.meter_provider: Final = MeterProvider([reader := InMemoryMetricReader()], shutdown_on_exit=False)
@@ -46,11 +47,11 @@ class Harness:
         self.tracer_provider.add_span_processor(SimpleSpanProcessor(self._exported))
         self.tracer_provider.add_span_processor(self._records)
         self.logger_provider.add_log_record_processor(SimpleLogRecordProcessor(self._logged))
-        self._attach(settings)
+        self._attach(settings, redact)
 
-    def _attach(self, settings: dict[str, object]) -> None:
+    def _attach(self, settings: dict[str, object], redact: Redact | None) -> None:
         """Have the bus's events become telemetry: the one place that says what is attached to what."""
-        instrument(self.tracer_provider, directory=None, bus=self.bus, processor=False, **settings)
+        instrument(self.tracer_provider, directory=None, bus=self.bus, processor=False, redact=redact, **settings)
 
     def __enter__(self) -> Self:
         """Return the harness itself."""

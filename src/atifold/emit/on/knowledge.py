@@ -12,6 +12,7 @@ from opentelemetry.trace import SpanKind
 from atifold import semconv
 from atifold.emit.facts import read_field
 from atifold.emit.machine import Machine, started_ns
+from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Owner
 from atifold.emit.writer import Moment, Record
 from atifold.events.envelope import Event
@@ -38,6 +39,7 @@ def retrieved(machine: Machine, event: Event[Any]) -> None:
     candidates = field(event.payload.to_wire(), "candidates")
     if isinstance(candidates, list) and machine.writer.wants_content:
         record.content[semconv.RETRIEVAL_DOCUMENTS] = to_json_text(candidates)
+    record.lack(withheld_names(event))
     record.end_ns = event.meta.time_ns
     machine.hold(owner, record)
 
@@ -67,6 +69,7 @@ def attached(machine: Machine, event: Event[Any]) -> None:
     memory_id = read_field(event, "memory_id")
     if isinstance(memory_id, str):
         facts["agentfootprint.memory.memory_id"] = memory_id
+    held[-1].lack(tuple(name for name in withheld_names(event) if name.endswith("content_summary")))
     held[-1].note(Moment(event.type, event.meta.time_ns, facts, content))
 
 

@@ -73,11 +73,10 @@ def _end_run(machine: Machine, event: Event[Any], kind: str, text: object) -> No
         machine.owner(event)
         run = machine.run(event.meta)
     run.last_ns = max(run.last_ns, event.meta.time_ns)
-    structure, content = facts_of(event)
+    facts = facts_of(event)
     for owner in run.owners:
         if owner.record is not None and len(owner.path) == min(len(o.path) for o in run.owners):
-            owner.record.attributes.update(structure)
-            owner.record.content.update(content)
+            owner.record.take(facts)
     failure = (kind, text if isinstance(text, str) else None)
     machine.close_run(run, event.meta.time_ns, failure=failure)
     machine.forget(run)
@@ -89,11 +88,10 @@ def disposition(machine: Machine, event: Event[Any]) -> None:
     if run is None:
         machine.drop_fact()
         return
-    structure, content = facts_of(event)
+    facts = facts_of(event)
     for owner in run.owners:
         if owner.record is not None and owner.kind == "agent" and not owner.path:
-            owner.record.attributes.update(structure)
-            owner.record.content.update(content)
+            owner.record.take(facts)
     machine.close_run(run, event.meta.time_ns, incomplete=None if _all_ended(run.owners) else ABANDONED)
     machine.forget(run)
 

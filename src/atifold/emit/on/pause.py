@@ -80,7 +80,7 @@ def _reopen(machine: Machine, run: RunState, paused: Owner, told: list[Moment]) 
     record.attributes[semconv.RESUMES_TRACE] = f"{before.at.trace_id:032x}"
     record.attributes[semconv.RESUMES_SPAN] = f"{before.at.span_id:016x}"
     for path, talk in paused.talks.items():
-        owner.talks[path] = Talk(known=talk.known, prompt=talk.prompt)
+        owner.talks[path] = Talk(known=talk.known, prompt=talk.prompt, hidden=talk.hidden)
     if not paused.path:
         for moment in told:
             record.note(moment)

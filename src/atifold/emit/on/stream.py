@@ -12,6 +12,7 @@ from atifold.bus.inputs import called
 from atifold.emit.history import History, objects_in
 from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
+from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
 from atifold.events.envelope import Event, Meta
 from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
@@ -29,6 +30,8 @@ def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
     chat = _open_chat(machine, owner, event.meta, payload.model or "", payload.provider or "", request)
     messages = extra.get("atifold.messages")
     chat.messages_count = payload.messages_count if messages is None else None
+    if event.redacted is not None:
+        chat.record.lack(withheld_names(event))
     if machine.writer.wants_content:
         _write_request(machine, owner, chat, payload, messages, extra.get("atifold.toolDefinitions"))
     if owner.waiting:
@@ -107,7 +110,10 @@ def _write_request(
     talk = owner.talk(chat.path)
     system = payload.system_prompt_text or "\n\n".join(talk.system) or None
     talk.system = []
-    if messages is None and payload.messages_count:
+    withheld = chat.record.lacks(semconv.INPUT_MESSAGES)
+    chat.record.lack(talk.lacking)
+    talk.lacking = ()
+    if messages is None and payload.messages_count and not withheld:
         messages = request_messages(talk, payload.messages_count)
     own = owner.kind == "agent" and chat.path == owner.path
     if tools is None and payload.tools:
@@ -147,6 +153,8 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
     record = chat.record
     record.end_ns = max(record.start_ns, event.meta.time_ns)
     chat.text = None if payload.content_withheld else payload.content
+    if event.redacted is not None:
+        record.lack(withheld_names(event))
     chat.finish = payload.stop_reason
     attributes = record.attributes
     if payload.stop_reason is not None:
@@ -155,6 +163,8 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
         attributes[semconv.RESPONSE_ID] = payload.provider_response_ref
     if payload.content_withheld:
         attributes["agentfootprint.stream.content_withheld"] = True
+        if chat.messages_count is not None:
+            found[0].talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
     if payload.tool_call_count:
         attributes["agentfootprint.stream.tool_call_count"] = payload.tool_call_count
     chat.usage = payload.usage
@@ -200,6 +210,8 @@ def thinking_end(machine: Machine, event: Event[StreamThinkingEnd]) -> None:
         machine.drop_fact()
         return
     owner, chat = found
+    if event.redacted is not None:
+        chat.record.lack(withheld_names(event))
     chat.reasoning = [block.model_dump(by_alias=True, exclude_none=True) for block in payload.blocks or ()]
     if payload.tokens is not None and chat.usage is not None and chat.usage.thinking is None:
         chat.usage = chat.usage.model_copy(update={"thinking": payload.tokens})

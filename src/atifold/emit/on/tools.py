@@ -11,6 +11,7 @@ from atifold import semconv
 from atifold.emit.facts import moment_of
 from atifold.emit.machine import NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.on.pause import recognise_leg
+from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Path, RunState, Tool
 from atifold.emit.writer import Record
 from atifold.events.envelope import Event
@@ -28,6 +29,8 @@ def tool_start(machine: Machine, event: Event[ToolStart]) -> None:
     name, call_id = payload.tool_name or "", payload.tool_call_id or ""
     tool = open_tool(machine, owner, call_id, name, meta.time_ns, stage_id=meta.runtime_stage_id)
     tool.arguments = payload.args
+    if event.redacted is not None:
+        tool.record.lack(withheld_names(event))
     if payload.protocol is not None:
         tool.record.attributes["agentfootprint.stream.protocol"] = payload.protocol
     if payload.not_dispatched is not None:
@@ -78,6 +81,8 @@ def tool_end(machine: Machine, event: Event[ToolEnd]) -> None:
     result = payload.model_result if "model_result" in payload.model_fields_set else payload.result
     if tool.owner.record is None:
         machine.to_seal = True
+    if event.redacted is not None:
+        record.lack(withheld_names(event))
     _write_content(machine, tool, result, payload)
     _write_outcome(record, tool, result, payload)
 
@@ -96,7 +101,7 @@ def _write_content(machine: Machine, tool: Tool, result: Any, payload: ToolEnd) 
     shown = machine.withheld.arguments(tool.call_id, tool.arguments)
     if shown is not None:
         content[semconv.TOOL_ARGUMENTS] = to_json_text(shown)
-    if payload.changed_arg_keys:
+    if payload.changed_arg_keys and tool.arguments is not None:
         tool.record.door[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
     if "result" in payload.model_fields_set or "model_result" in payload.model_fields_set:
         content[semconv.TOOL_RESULT] = scrub(result) if isinstance(result, str) else to_json_text(result)
@@ -114,7 +119,8 @@ def _write_outcome(record: Record, tool: Tool, result: Any, payload: ToolEnd) ->
         attributes[semconv.DISPATCH] = "refused"
     elif payload.error:
         extra = payload.__pydantic_extra__ or {}
-        text = result if isinstance(result, str) else to_json_text(result)
+        said = {"result", "model_result"} & payload.model_fields_set
+        text = result if isinstance(result, str) else to_json_text(result) if said else ""
         record.fail(extra.get("atifold.errorType") or semconv.OTHER_ERROR, scrub(text))
 
 
