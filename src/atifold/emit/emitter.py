@@ -15,6 +15,7 @@ from opentelemetry.trace import SpanContext
 from atifold.bus.bus import EventBus, Release
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
+from atifold.emit.spellings import Spelling
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
 from atifold.emit.writer import Moment, NextIds, Record, SpanWriter
@@ -45,11 +46,12 @@ class Emitter:
     `side_doors` get the whole record of each span, whatever the tracing backend is allowed or able
     to take: a sequence, or a callable that returns one. `live` False is for replays: no parent is
     taken from the running program, and `ids` is told before each start what the span is. `observers`
-    hear of each sealed span after it was ended.
+    hear of each sealed span after it was ended. `time_chunks` keeps the time of each streamed chunk for
+    them. `spelling` writes attributes by other names, on spans only.
     Safe from any thread; nothing it does raises into the program.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  a setting each, by name
         self,
         tracer: trace.Tracer,
         *,
@@ -60,11 +62,14 @@ class Emitter:
         grace_s: float = 0.5,
         ids: NextIds | None = None,
         observers: Sequence[Observer] = (),
+        time_chunks: bool = False,
+        spelling: Spelling | None = None,
     ) -> None:
         """Take a tracer and what may leave through it; see the class."""
         doors = side_doors if callable(side_doors) else lambda: side_doors
-        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids)
+        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids, spelling=spelling)
         self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
+        self._machine.time_chunks = time_chunks
         self._handlers: dict[str, Handler] = {}
         self._parents_runs: set[str] = set()  # runs that were open when this process was forked
         self._grace_s = grace_s if live else None

@@ -19,6 +19,8 @@ from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 from atifold import semconv
 from atifold.emit.attributes import put
 from atifold.emit.lane import Lane, LightSpan
+from atifold.emit.spellings import Spelling
+from atifold.emit.tally import Calls, Gaps, Offers
 from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
@@ -52,12 +54,13 @@ class Record:
 
     `attributes` are structure, `content` is what leaves only where capture is on, `door` what only a
     side door gets, over `content`: of a history the new part. Sequences are tuples. `incomplete`
-    says why the span is not whole.
+    says why the span is not whole. `tally` and `timed` are for metrics: what no attribute says, and
+    whether what ends here is over and how long it took is known.
     """
 
     __slots__ = (
         "_context", "at", "attributes", "content", "door", "end_ns", "error_text", "error_type",
-        "incomplete", "kind", "links", "moments", "name", "parent_id", "span", "start_ns",
+        "incomplete", "kind", "links", "moments", "name", "parent_id", "span", "start_ns", "tally", "timed",
     )  # fmt: skip
 
     def __init__(
@@ -86,6 +89,8 @@ class Record:
         self.error_type: str | None = None
         self.error_text: str | None = None
         self.incomplete: tuple[str, ...] = ()
+        self.tally: Calls | Gaps | Offers | None = None
+        self.timed = True
         self._context: Context | None = None
 
     @property
@@ -123,16 +128,24 @@ class SpanWriter:
     """Start and end spans through a tracer, and tell the side doors."""
 
     def __init__(
-        self, tracer: trace.Tracer, doors: Callable[[], Sequence[SideDoor]], *, capture: bool, ids: NextIds | None
+        self,
+        tracer: trace.Tracer,
+        doors: Callable[[], Sequence[SideDoor]],
+        *,
+        capture: bool,
+        ids: NextIds | None,
+        spelling: Spelling | None = None,
     ) -> None:
         """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
+        `spelling` names attributes for the tracing backend otherwise than they are named here.
         """
         self._tracer = tracer
         self._doors = doors
         self.capture = capture
         self._ids = ids
+        self._spelling = spelling
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
 
@@ -163,7 +176,8 @@ class SpanWriter:
         if self._lane.is_open():
             span = self._lane.start(name, kind, start_ns, above, links)
         if span is None:
-            span = self._tracer.start_span(name, context, kind, attributes, links, start_ns)
+            first = attributes if self._spelling is None else self._spelling(attributes)
+            span = self._tracer.start_span(name, context, kind, first, links, start_ns)
             at = span.get_span_context()
             if not at.is_valid or at.span_id == above.span_id:  # the API's own tracer hands the parent on
                 span = _without_sdk(above)
@@ -202,6 +216,8 @@ class SpanWriter:
     def _end(self, record: Record, end_ns: int) -> None:
         span = record.span
         attributes = {**record.attributes, **record.content} if self.capture else record.attributes
+        if self._spelling is not None:
+            attributes = self._spelling(attributes)
         if isinstance(span, LightSpan):
             if not record.moments and record.error_type is None and span.finish(attributes, end_ns):
                 return

@@ -24,8 +24,11 @@ from atifold.settings import Settings
 from atifold.spans import SideDoor
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+
     from atifold.bus import EventBus
     from atifold.emit import Emitter
+    from atifold.emit.emitter import Observer
 
 _log = logging.getLogger("atifold")
 _lock = threading.RLock()
@@ -50,6 +53,7 @@ def instrument(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    meter_provider: MeterProvider | None = None,
     **settings: object,
 ) -> EventBus:
     """Attach atifold to a provider (None: the global one) and return the bus to emit events on.
@@ -59,14 +63,24 @@ def instrument(
     one). Where no provider was set up at all, an SDK TracerProvider is made and set as the global one,
     with a warning. A second call for the same provider and bus changes nothing.
 
+    Metrics go to `meter_provider` (None: the global one, also one that is set later); where there is no
+    MeterProvider of the SDK there are none.
+
     The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
     living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
     hangs under the span of the provider that was attached first.
 
-    Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
-    not the SDK's.
+    Raises TypeError for a setting that there is not or that cannot be read, for a tracer provider that is
+    not the SDK's, and for a meter provider that is none.
     """
-    return attach(tracer_provider, directory=directory, bus=bus, processor=processor, **settings).bus
+    return attach(
+        tracer_provider,
+        directory=directory,
+        bus=bus,
+        processor=processor,
+        meter_provider=meter_provider,
+        **settings,
+    ).bus
 
 
 class Attached(NamedTuple):
@@ -82,10 +96,12 @@ def attach(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    meter_provider: MeterProvider | None = None,
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
     chosen = settings_of(directory, settings)
+    observers = _observers(chosen, meter_provider)
     provider = _sdk_provider(tracer_provider)
     if bus is None:
         bus = shared_bus()
@@ -100,15 +116,19 @@ def attach(
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
-        return Attached(bus, _connect(provider, bus, attachment, chosen))
+        return Attached(bus, _connect(provider, bus, attachment, chosen, observers))
 
 
 def _connect(
-    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings
+    provider: TracerProvider,
+    bus: EventBus,
+    attachment: _Attachment,
+    settings: Settings,
+    observers: Sequence[Observer],
 ) -> Callable[[], None]:
     """Have the events of a bus become spans of a provider; return the way to stop."""
     found = attachment.doors
-    emitter = _emitter(provider, settings, _side_doors(found, bus))
+    emitter = _emitter(provider, settings, _side_doors(found, bus), observers)
     # The exit handler is registered after the provider's own one, so run before it: spans that are
     # open still reach every processor.
     undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
@@ -126,15 +146,32 @@ def _connect(
     return release
 
 
-def _emitter(provider: TracerProvider, settings: Settings, side_doors: Callable[[], Sequence[SideDoor]]) -> Emitter:
+def _emitter(
+    provider: TracerProvider,
+    settings: Settings,
+    side_doors: Callable[[], Sequence[SideDoor]],
+    observers: Sequence[Observer],
+) -> Emitter:
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
+    from atifold.emit.spellings import spelling  # noqa: PLC0415 - the same
 
     return Emitter(
         provider.get_tracer("atifold"),
         side_doors=side_doors,
         capture_content=settings.capture_content.on_spans,
         session_id=settings.session_id,
+        observers=observers,
+        time_chunks=settings.chunk_metrics and bool(observers),
+        spelling=spelling(settings.attributes, settings.cost_names),
     )
+
+
+def _observers(settings: Settings, meter_provider: MeterProvider | None) -> Sequence[Observer]:
+    if settings.metrics == "off":
+        return ()
+    from atifold.emit.metrics import Metrics  # noqa: PLC0415 - loaded by who wants metrics
+
+    return (Metrics(meter_provider, names=settings.metrics, per_chunk=settings.chunk_metrics),)
 
 
 def _side_doors(found: Doors, bus: EventBus) -> Callable[[], Sequence[SideDoor]]:

@@ -39,6 +39,7 @@ def retrieved(machine: Machine, event: Event[Any]) -> None:
     if isinstance(candidates, list) and machine.writer.wants_content:
         record.content[semconv.RETRIEVAL_DOCUMENTS] = to_json_text(candidates)
     record.end_ns = event.meta.time_ns
+    record.timed = False
     machine.hold(owner, record)
 
 
@@ -88,6 +89,7 @@ def embedded(machine: Machine, event: Event[Any]) -> None:
     if type(tokens) is int:
         record.attributes[semconv.USAGE_INPUT] = tokens
     record.end_ns = event.meta.time_ns
+    record.timed = start_ns < event.meta.time_ns
     machine.hold(owner, record)
 
 
