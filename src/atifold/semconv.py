@@ -25,6 +25,7 @@ ERROR_TYPE: Final = "error.type"
 FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
 INPUT_MESSAGES: Final = "gen_ai.input.messages"
 MAX_TOKENS: Final = "gen_ai.request.max_tokens"
+MODALITY: Final = "gen_ai.token.modality"
 OPERATION: Final = "gen_ai.operation.name"
 OUTPUT_MESSAGES: Final = "gen_ai.output.messages"
 PROVIDER: Final = "gen_ai.provider.name"
@@ -35,6 +36,8 @@ RESPONSE_ID: Final = "gen_ai.response.id"
 RESPONSE_MODEL: Final = "gen_ai.response.model"
 RETRIEVAL_DOCUMENTS: Final = "gen_ai.retrieval.documents"
 RETRIEVAL_TOP_K: Final = "gen_ai.retrieval.top_k"
+SERVER_ADDRESS: Final = "server.address"
+SERVER_PORT: Final = "server.port"
 SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
 TEMPERATURE: Final = "gen_ai.request.temperature"
 TIME_TO_FIRST_CHUNK: Final = "gen_ai.response.time_to_first_chunk"
@@ -50,12 +53,15 @@ USAGE_CACHE_WRITE: Final = "gen_ai.usage.cache_write.input_tokens"
 USAGE_INPUT: Final = "gen_ai.usage.input_tokens"
 USAGE_OUTPUT: Final = "gen_ai.usage.output_tokens"
 USAGE_REASONING: Final = "gen_ai.usage.reasoning.output_tokens"
+USAGE_TYPE: Final = "gen_ai.token.type"  # until 2026-09
 WORKFLOW_NAME: Final = "gen_ai.workflow.name"
 
 # ---- names of our own ----------------------------------------------------------------------------
 
 AGENT_VERSION: Final = "atifold.agent.version"  # the conventions have it on remote agents only (CLIENT)
 COST_CUMULATIVE: Final = "agentfootprint.cost.cumulative_usd"
+COST_METRIC: Final = "agentfootprint.cost"
+COST_OTHER: Final = "agentfootprint.cost.other_usd"  # spend of an agent outside its inferences
 COST_SOURCE: Final = "agentfootprint.cost.source"
 COST_USD: Final = "agentfootprint.cost.usd"
 DELEGATED: Final = "atifold.delegated"

@@ -17,6 +17,7 @@ from atifold.bus.bus import EventBus, Release
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
 from atifold.emit.redaction import Redactor
+from atifold.emit.spellings import Spelling
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
 from atifold.emit.writer import Moment, NextIds, Record, SpanWriter
@@ -50,7 +51,8 @@ class Emitter:
     taken from the running program, and `ids` is told before each start what the span is. `observers`
     hear of each sealed span after it was ended. `redact` is asked for every content value of every
     event before anything is made of it (`atifold.redaction`). A content value of more than `max_value`
-    characters is left out of spans; 0 is no limit.
+    characters is left out of spans; 0 is no limit. `time_chunks` keeps the time of each streamed chunk
+    for observers. `spelling` writes attributes by other names, on spans only.
     Safe from any thread; nothing it does raises into the program.
     """
 
@@ -67,13 +69,22 @@ class Emitter:
         observers: Sequence[Observer] = (),
         redact: Redact | None = None,
         max_value: int = 0,
+        time_chunks: bool = False,
+        spelling: Spelling | None = None,
     ) -> None:
         """Take a tracer and what may leave through it; see the class."""
         doors = side_doors if callable(side_doors) else lambda: side_doors
         writer = SpanWriter(
-            tracer, doors, capture=capture_content, ids=ids, max_value=max_value, redacted=redact is not None
+            tracer,
+            doors,
+            capture=capture_content,
+            ids=ids,
+            max_value=max_value,
+            redacted=redact is not None,
+            spelling=spelling,
         )
         self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
+        self._machine.time_chunks = time_chunks
         self._handlers: dict[str, Handler] = {}
         self._parents_runs: set[str] = set()  # runs that were open when this process was forked
         self._grace_s = grace_s if live else None

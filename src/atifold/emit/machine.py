@@ -57,6 +57,7 @@ class Machine:
         self.ready: list[Record] = []  # sealed, to be written without the lock
         self.by_stage: dict[tuple[str, str], Record] = {}
         self.withheld = Withheld()  # argument values that must not leave
+        self.time_chunks = False  # metrics want the time of each chunk
 
     def forget_everything(self) -> None:
         """Drop all that is open, unsealed: in a forked child it belongs to the parent."""
@@ -179,6 +180,8 @@ class Machine:
         if cut is not None:
             record.unfinished(cut)
         owner = Owner(opening.kind, opening.path, opening.name, record, run)
+        if owner.kind == "agent":
+            record.tally = owner.calls
         run.owners.append(owner)
         return owner
 
@@ -228,8 +231,10 @@ class Machine:
         record = chat.record
         if not chat.ended:
             record.end_ns = at_ns
+            record.timed = record.error_type is not None
             if incomplete:
                 record.unfinished(incomplete)
+        owner.calls.infer(record.attributes.get(semconv.REQUEST_MODEL))
         write_answer(self.writer, chat, self.withheld)
         owner.chats.remove(chat)
         self.by_stage.pop((owner.run.run_id, chat.stage_id), None)
@@ -239,6 +244,7 @@ class Machine:
         """Seal a tool execution."""
         if not tool.ended:
             tool.record.end_ns = at_ns
+            tool.record.timed = tool.record.error_type is not None
             if incomplete:
                 tool.record.unfinished(incomplete)
             if tool.arguments is not None and self.writer.wants_content:
@@ -246,6 +252,8 @@ class Machine:
                 paused = semconv.PAUSED in tool.record.attributes
                 target = tool.record.door if paused else tool.record.content
                 target[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
+        if semconv.DISPATCH not in tool.record.attributes and (tool.ended or _runs(tool)):
+            owner.calls.tool_calls += 1
         owner.tools.remove(tool)
         self.by_stage.pop((owner.run.run_id, tool.stage_id), None)
         self.ready.append(tool.record)
@@ -296,6 +304,7 @@ class Machine:
         if not owner.ended:
             record.end_ns = end_ns
             _settle(record, how, ended=False)
+            record.timed = record.error_type is not None
             if incomplete:
                 record.unfinished(incomplete)
         self.by_stage.pop((run.run_id, owner.stage_id), None)
@@ -374,6 +383,11 @@ def _encloses(owner: Owner, other: Owner) -> bool:
         return False
     owners = owner.run.owners
     return other.path != owner.path or owners.index(owner) < owners.index(other)
+
+
+def _runs(tool: Tool) -> bool:
+    """Tell whether a call that has not ended is at work: one that waits is counted in the leg that answers it."""
+    return not tool.refused and semconv.PAUSED not in tool.record.attributes
 
 
 def _settle(record: Record, how: _Closing, *, ended: bool) -> None:

@@ -93,7 +93,7 @@ PLACES: Final = (
     Place("memory.detached", "outcome:on_owner", "span event on the agent"),
     Place("memory.written", "outcome:on_owner", "span event on the agent"),
     # tools beside their calls
-    Place("tools.offered", "outcome:on_next_chat", "span event on the next inference"),
+    Place("tools.offered", "tools:offered", "span event on the next inference"),
     Place("tools.activated", "outcome:on_owner", "span event on the agent"),
     Place("tools.deactivated", "outcome:on_owner", "span event on the agent"),
     Place("tools.discovery_started", "outcome:on_owner", "span event on the agent"),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from atifold.emit.history import History, JsonMessage
+from atifold.emit.tally import Calls, Offers
 from atifold.emit.writer import Facts, Moment, Record
 from atifold.events.stream import LLMUsage
 
@@ -106,6 +107,7 @@ class Owner:
     tools: list[Tool] = field(default_factory=list)
     held: list[Record] = field(default_factory=list)
     waiting: list[Moment] = field(default_factory=list)
+    calls: Calls = field(default_factory=Calls)
     stage_id: str = ""
     ended: bool = False
 
@@ -115,6 +117,13 @@ class Owner:
         if found is None:
             found = self.talks[path] = Talk()
         return found
+
+    def carry_on(self, paused: Owner) -> None:
+        """Count on where a paused leg stopped: the turn is one, and its tools are what that leg offered."""
+        self.calls.inference_calls = paused.calls.inference_calls
+        self.calls.tool_calls = paused.calls.tool_calls
+        self.calls.model = paused.calls.model
+        self.run.offers.add_all(paused.run.offers)
 
     def chat(self, path: Path | None = None) -> Chat | None:
         """Return the newest unsealed inference, of one branch where a path is given."""
@@ -152,6 +161,7 @@ class RunState:
     owner_identity: dict[str, str] = field(default_factory=dict)
     waiting: dict[str, list[Moment]] = field(default_factory=dict)
     resumed: dict[str, Tool] = field(default_factory=dict)
+    offers: Offers = field(default_factory=Offers)
     sequence: int = 0
     ends_with_disposition: bool = False
 

@@ -20,6 +20,8 @@ from atifold import semconv
 from atifold.emit.attributes import put
 from atifold.emit.lane import Lane, LightSpan
 from atifold.emit.oversize import Fitting
+from atifold.emit.spellings import Spelling
+from atifold.emit.tally import Calls, Gaps, Offers
 from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
@@ -54,12 +56,13 @@ class Record:
 
     `attributes` are structure, `content` is what leaves only where capture is on, `door` what only a
     side door gets, over `content`: of a history the new part. Sequences are tuples. `incomplete`
-    says why the span is not whole.
+    says why the span is not whole. `tally` and `timed` are for metrics: what no attribute says, and
+    whether what ends here is over and how long it took is known.
     """
 
     __slots__ = (
         "_context", "at", "attributes", "content", "door", "end_ns", "error_text", "error_type",
-        "incomplete", "kind", "links", "moments", "name", "parent_id", "span", "start_ns",
+        "incomplete", "kind", "links", "moments", "name", "parent_id", "span", "start_ns", "tally", "timed",
     )  # fmt: skip
 
     def __init__(
@@ -88,6 +91,8 @@ class Record:
         self.error_type: str | None = None
         self.error_text: str | None = None
         self.incomplete: tuple[str, ...] = ()
+        self.tally: Calls | Gaps | Offers | None = None
+        self.timed = True
         self._context: Context | None = None
 
     @property
@@ -147,12 +152,14 @@ class SpanWriter:
         ids: NextIds | None,
         max_value: int = 0,
         redacted: bool = False,
+        spelling: Spelling | None = None,
     ) -> None:
         """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
         `max_value` is the length of the longest content value that goes there, 0 for any. `redacted`
-        tells the side doors that a redaction saw all of it before.
+        tells the side doors that a redaction saw all of it before. `spelling` names attributes for the
+        tracing backend otherwise than they are named here.
         """
         self._tracer = tracer
         self._doors = doors
@@ -160,6 +167,7 @@ class SpanWriter:
         self._ids = ids
         self._max_value = max_value
         self._redacted = redacted
+        self._spelling = spelling
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
 
@@ -190,7 +198,8 @@ class SpanWriter:
         if self._lane.is_open():
             span = self._lane.start(name, kind, start_ns, above, links)
         if span is None:
-            span = self._tracer.start_span(name, context, kind, attributes, links, start_ns)
+            first = attributes if self._spelling is None else self._spelling(attributes)
+            span = self._tracer.start_span(name, context, kind, first, links, start_ns)
             at = span.get_span_context()
             if not at.is_valid or at.span_id == above.span_id:  # the API's own tracer hands the parent on
                 span = _without_sdk(above)
@@ -242,16 +251,21 @@ class SpanWriter:
         if record.error_type is not None:
             text = fitting.text(semconv.STATUS, record.error_text) if self.capture else None
             span.set_status(StatusCode.ERROR, text)
-        put(span, fitting.with_omitted(attributes))
+        put(span, self._spelled(fitting.with_omitted(attributes)))
         span.end(end_ns)
 
     def _end_light(self, span: LightSpan, record: Record, end_ns: int) -> bool:
         """End a span that is nothing but attributes; most are, and few users set a limit."""
         content = record.content if self.capture else _NONE
         if self._max_value == 0:
-            return span.finish({**record.attributes, **content} if content else record.attributes, end_ns)
-        fitting = Fitting(span, self._max_value)
-        return span.finish(fitting.with_omitted(fitting.attributes(record.attributes, content)), end_ns)
+            attributes = {**record.attributes, **content} if content else record.attributes
+        else:
+            fitting = Fitting(span, self._max_value)
+            attributes = fitting.with_omitted(fitting.attributes(record.attributes, content))
+        return span.finish(self._spelled(attributes), end_ns)
+
+    def _spelled(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        return attributes if self._spelling is None else self._spelling(attributes)
 
     def _span(self, record: Record, end_ns: int) -> Span:
         failed = record.error_type is not None

@@ -26,8 +26,11 @@ from atifold.settings import Settings
 from atifold.spans import SideDoor
 
 if TYPE_CHECKING:
+    from opentelemetry.metrics import MeterProvider
+
     from atifold.bus import EventBus
     from atifold.emit import Emitter
+    from atifold.emit.emitter import Observer
 
 _log = logging.getLogger("atifold")
 _lock = threading.RLock()
@@ -52,6 +55,7 @@ def instrument(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    meter_provider: MeterProvider | None = None,
     redact: Redact | None = None,
     **settings: object,
 ) -> EventBus:
@@ -62,18 +66,29 @@ def instrument(
     one). Where no provider was set up at all, an SDK TracerProvider is made and set as the global one,
     with a warning. A second call for the same provider and bus changes nothing.
 
-    The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
-    living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
-    hangs under the span of the provider that was attached first.
+    Metrics go to `meter_provider` (None: the global one, also one that is set later); where there is no
+    MeterProvider of the SDK there are none.
 
     `redact(event, path, value)` is asked for every content value of every event before anything is made
     of it, and for what the provider's other spans say before it is folded; it returns the value, another
     one or `atifold.WITHHELD`. Where it is None, one that the provider's processor has is asked.
 
+    The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
+    living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
+    hangs under the span of the provider that was attached first.
+
     Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
     not the SDK's.
     """
-    return attach(tracer_provider, directory=directory, bus=bus, processor=processor, redact=redact, **settings).bus
+    return attach(
+        tracer_provider,
+        directory=directory,
+        bus=bus,
+        processor=processor,
+        meter_provider=meter_provider,
+        redact=redact,
+        **settings,
+    ).bus
 
 
 class Attached(NamedTuple):
@@ -89,11 +104,13 @@ def attach(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    meter_provider: MeterProvider | None = None,
     redact: Redact | None = None,
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
     chosen = settings_of(directory, settings)
+    observers = _observers(chosen, meter_provider)
     provider = _sdk_provider(tracer_provider)
     if bus is None:
         bus = shared_bus()
@@ -109,18 +126,16 @@ def attach(
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
-        return Attached(bus, _connect(provider, bus, attachment, chosen, redact))
+        side_doors = _side_doors(attachment.doors, bus)
+        return Attached(bus, _connect(bus, attachment, _emitter(provider, chosen, side_doors, observers, redact)))
 
 
-def _connect(
-    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings, redact: Redact | None
-) -> Callable[[], None]:
-    """Have the events of a bus become spans of a provider; return the way to stop."""
-    found = attachment.doors
-    emitter = _emitter(provider, settings, _side_doors(found, bus), redact)
+def _connect(bus: EventBus, attachment: _Attachment, emitter: Emitter) -> Callable[[], None]:
+    """Have an emitter hear the events of a bus; return the way to stop."""
+    found = attachment.doors()
     # The exit handler is registered after the provider's own one, so run before it: spans that are
     # open still reach every processor.
-    undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
+    undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found)]
     process.watch_forks(emitter)
 
     def release() -> None:
@@ -148,9 +163,11 @@ def _emitter(
     provider: TracerProvider,
     settings: Settings,
     side_doors: Callable[[], Sequence[SideDoor]],
+    observers: Sequence[Observer],
     redact: Redact | None,
 ) -> Emitter:
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
+    from atifold.emit.spellings import spelling  # noqa: PLC0415 - the same
 
     return Emitter(
         provider.get_tracer("atifold"),
@@ -159,7 +176,18 @@ def _emitter(
         session_id=settings.session_id,
         redact=redact,
         max_value=settings.max_value,
+        observers=observers,
+        time_chunks=settings.chunk_metrics and bool(observers),
+        spelling=spelling(settings.attributes, settings.cost_names),
     )
+
+
+def _observers(settings: Settings, meter_provider: MeterProvider | None) -> Sequence[Observer]:
+    if settings.metrics == "off":
+        return ()
+    from atifold.emit.metrics import Metrics  # noqa: PLC0415 - loaded by who wants metrics
+
+    return (Metrics(meter_provider, names=settings.metrics, per_chunk=settings.chunk_metrics),)
 
 
 def _side_doors(found: Doors, bus: EventBus) -> Callable[[], Sequence[SideDoor]]:

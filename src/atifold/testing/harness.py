@@ -51,7 +51,15 @@ class Harness:
 
     def _attach(self, settings: dict[str, object], redact: Redact | None) -> None:
         """Have the bus's events become telemetry: the one place that says what is attached to what."""
-        instrument(self.tracer_provider, directory=None, bus=self.bus, processor=False, redact=redact, **settings)
+        instrument(
+            self.tracer_provider,
+            directory=None,
+            bus=self.bus,
+            processor=False,
+            meter_provider=self.meter_provider,
+            redact=redact,
+            **settings,
+        )
 
     def __enter__(self) -> Self:
         """Return the harness itself."""

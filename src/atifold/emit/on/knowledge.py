@@ -41,6 +41,7 @@ def retrieved(machine: Machine, event: Event[Any]) -> None:
         record.content[semconv.RETRIEVAL_DOCUMENTS] = to_json_text(candidates)
     record.lack(withheld_names(event))
     record.end_ns = event.meta.time_ns
+    record.timed = False
     machine.hold(owner, record)
 
 
@@ -91,6 +92,7 @@ def embedded(machine: Machine, event: Event[Any]) -> None:
     if type(tokens) is int:
         record.attributes[semconv.USAGE_INPUT] = tokens
     record.end_ns = event.meta.time_ns
+    record.timed = start_ns < event.meta.time_ns
     machine.hold(owner, record)
 
 

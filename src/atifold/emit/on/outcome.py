@@ -12,7 +12,6 @@ from atifold.emit.writer import Moment
 from atifold.events.cost import CostTick
 from atifold.events.envelope import Event
 
-COST_OTHER = "agentfootprint.cost.other_usd"  # spend of an agent outside its inferences
 PERMISSION_HALT = "permission_halt"
 DENIED = "deny"
 
@@ -34,7 +33,7 @@ def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
         if payload.__pydantic_extra__ and "atifold.last" in payload.__pydantic_extra__:
             machine.seal_chat(owner, chat)
     elif record is not None:
-        record.attributes[COST_OTHER] = record.attributes.get(COST_OTHER, 0.0) + float(usd)
+        record.attributes[semconv.COST_OTHER] = record.attributes.get(semconv.COST_OTHER, 0.0) + float(usd)
 
 
 def _priced_chat(owner: Owner, stage_id: str) -> Chat | None:

@@ -77,6 +77,7 @@ def _reopen(machine: Machine, run: RunState, paused: Owner, told: list[Moment]) 
     record = owner.record
     if record is None:
         return
+    owner.carry_on(paused)
     record.attributes[semconv.RESUMES_TRACE] = f"{before.at.trace_id:032x}"
     record.attributes[semconv.RESUMES_SPAN] = f"{before.at.span_id:016x}"
     for path, talk in paused.talks.items():

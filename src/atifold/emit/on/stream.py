@@ -14,6 +14,8 @@ from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_
 from atifold.emit.messages import request_messages, write_request
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
+from atifold.emit.tally import Gaps
+from atifold.emit.writer import Record
 from atifold.events.envelope import Event, Meta
 from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
 from atifold.jsontext import scrub
@@ -29,6 +31,11 @@ def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
     request = _request(payload, extra)
     chat = _open_chat(machine, owner, event.meta, payload.model or "", payload.provider or "", request)
     messages = extra.get("atifold.messages")
+    offered = extra.get("atifold.toolDefinitions")
+    if offered is None:
+        offered = payload.tools
+    if isinstance(offered, (list, tuple)):
+        owner.run.offers.add(offered)
     chat.messages_count = payload.messages_count if messages is None else None
     if event.redacted is not None:
         chat.record.lack(withheld_names(event))
@@ -141,6 +148,15 @@ def chunk(machine: Machine, event: Event[Any]) -> None:
         chat.record.attributes[semconv.TIME_TO_FIRST_CHUNK] = seconds
         chat.record.attributes[semconv.REQUEST_STREAM] = True
     chat.chunks += 1
+    if machine.time_chunks and not chat.ended:
+        _time(chat.record, event.meta.time_ns)
+
+
+def _time(record: Record, time_ns: int) -> None:
+    if isinstance(record.tally, Gaps):
+        record.tally.chunk(time_ns)
+    else:
+        record.tally = Gaps(time_ns)
 
 
 def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:

@@ -8,8 +8,9 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind
 
 from atifold import semconv
-from atifold.emit.facts import moment_of
+from atifold.emit.facts import moment_of, read_field
 from atifold.emit.machine import NO_START, UNKNOWN, Machine, started_ns
+from atifold.emit.on.outcome import on_next_chat
 from atifold.emit.on.pause import recognise_leg
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Path, RunState, Tool
@@ -55,6 +56,7 @@ def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns:
     record = machine.open_call(
         owner, f"execute_tool {name}", SpanKind.INTERNAL, start_ns, first, ("tool", stage_id, call_id)
     )
+    record.tally = owner.run.offers
     tool = Tool(owner, record, call_id, name, None, stage_id)
     for moment in owner.run.waiting.pop(call_id, ()):
         record.note(moment)
@@ -138,6 +140,7 @@ def _resumed_tool(machine: Machine, event: Event[Any], call_id: str, duration_ms
     start_ns = started_ns(run, event.meta, duration_ms)
     tool = open_tool(machine, owner, call_id, paused.name, start_ns, stage_id=event.meta.runtime_stage_id)
     tool.arguments = paused.arguments
+    tool.record.timed = tool.record.start_ns < event.meta.time_ns
     return tool
 
 
@@ -161,6 +164,15 @@ def _asked(owner: Owner, call_id: str) -> Iterator[tuple[str, Any]]:
         for part in message["parts"]:
             if part.get("type") == "tool_call" and part.get("id") == call_id:
                 yield part["name"], part["arguments"]
+
+
+def offered(machine: Machine, event: Event[Any]) -> None:
+    """Note on the next inference what its request may show; metrics name no other tools than these."""
+    on_next_chat(machine, event)
+    run = machine.runs.get(event.meta.run_id)
+    names = read_field(event, "available_ids")
+    if run is not None and isinstance(names, (list, tuple)):
+        run.offers.add(names)
 
 
 def tool_progress(machine: Machine, event: Event[Any]) -> None:
