@@ -13,13 +13,16 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanContext
 
 from atifold.bus.bus import EventBus, Release
+from atifold.emit.log import NO_LOG, Log
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
+from atifold.emit.unplaced import Fact
 from atifold.emit.writer import Moment, NextIds, Record, SpanWriter
 from atifold.events import full_name
 from atifold.events.envelope import Event, UnknownEvent
+from atifold.jsontext import scrub
 from atifold.spans import SideDoor
 
 _LOG = logging.getLogger("atifold")
@@ -45,7 +48,8 @@ class Emitter:
     `side_doors` get the whole record of each span, whatever the tracing backend is allowed or able
     to take: a sequence, or a callable that returns one. `live` False is for replays: no parent is
     taken from the running program, and `ids` is told before each start what the span is. `observers`
-    hear of each sealed span after it was ended.
+    hear of each sealed span after it was ended, and of facts that stand on none; `log` is one that
+    takes log events. `capture_content` is for spans; the log has a setting of its own.
     Safe from any thread; nothing it does raises into the program.
     """
 
@@ -60,15 +64,16 @@ class Emitter:
         grace_s: float = 0.5,
         ids: NextIds | None = None,
         observers: Sequence[Observer] = (),
+        log: Log = NO_LOG,
     ) -> None:
         """Take a tracer and what may leave through it; see the class."""
         doors = side_doors if callable(side_doors) else lambda: side_doors
-        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids)
-        self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
+        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids, log=log)
+        self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed", log=log)
         self._handlers: dict[str, Handler] = {}
         self._parents_runs: set[str] = set()  # runs that were open when this process was forked
         self._grace_s = grace_s if live else None
-        self._observers = tuple(observers)
+        self._observers: tuple[Observer, ...] = (*observers, log) if log is not NO_LOG else tuple(observers)
         self._start_clean()
         self.counts = self._machine.counts
 
@@ -106,8 +111,9 @@ class Emitter:
             ready = machine.ready
             if ready:
                 machine.ready = []
-        if ready:
-            self._write(ready)
+            said = machine.unplaced.take() if machine.unplaced.said else None
+        if ready or said:
+            self._write(ready, said or ())
         if machine.to_seal and self._sweeper is not None:
             self._sweeper.wake()
 
@@ -130,7 +136,8 @@ class Emitter:
                     waiting = waiting or bool(ended)
             machine.to_seal = waiting
             ready, machine.ready = machine.ready, []
-        self._write(ready)
+            said = machine.unplaced.take()
+        self._write(ready, said)
         return waiting
 
     def flush(self) -> None:
@@ -142,8 +149,9 @@ class Emitter:
                 machine.close_run(run, run.last_ns, incomplete=None if whole else STILL_OPEN)
                 machine.forget(run)
             ready, machine.ready = machine.ready, []
+            said = machine.unplaced.take()
             machine.forget_everything()
-        self._write(ready)
+        self._write(ready, said)
 
     def after_fork(self) -> None:
         """Start clean in a forked child: what is open belongs to the parent, which ends it."""
@@ -153,8 +161,8 @@ class Emitter:
 
     # ---- inside ----------------------------------------------------------------------------------
 
-    def _write(self, ready: list[Record]) -> None:
-        """End sealed spans, each whatever became of the others: a user's processor may raise."""
+    def _write(self, ready: Sequence[Record], said: Sequence[Fact]) -> None:
+        """End sealed spans and tell facts, each whatever became of the others: a user's processor may raise."""
         for record in ready:
             try:
                 self._machine.writer.finish(record)
@@ -165,6 +173,12 @@ class Emitter:
                     observer.sealed(record)
                 except Exception as error:  # noqa: BLE001  guards the user's program and the other spans
                     self._complain("observers_failed", f"span {record.name} could not be observed", error)
+        for moment, at in said:
+            for observer in self._observers:
+                try:
+                    observer.said(moment, at)
+                except Exception as error:  # noqa: BLE001  guards the user's program and the other facts
+                    self._complain("observers_failed", f"event {moment.name} could not be told", error)
 
     def _handler(self, name: str) -> Handler:
         """Return who handles an event; only names of the table are kept, unknown ones may be many."""
@@ -204,12 +218,14 @@ def _count(machine: Machine, _: Event[Any]) -> None:
     machine.counts["events_counted"] += 1
 
 
-def _count_unmapped(machine: Machine, _: Event[Any]) -> None:
+def _count_unmapped(machine: Machine, event: Event[Any]) -> None:
     machine.counts["events_unmapped"] += 1
+    machine.unplaced.tell_name(event, scrub(event.type))
 
 
-def _count_unreadable(machine: Machine, _: Event[Any]) -> None:
+def _count_unreadable(machine: Machine, event: Event[Any]) -> None:
     machine.counts["events_unreadable"] += 1
+    machine.unplaced.tell_name(event, event.type)
 
 
 def _count_parents(machine: Machine, _: Event[Any]) -> None:

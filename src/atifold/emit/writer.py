@@ -19,25 +19,17 @@ from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 from atifold import semconv
 from atifold.emit.attributes import put
 from atifold.emit.lane import Lane, LightSpan
+from atifold.emit.log import Log
 from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
 
 DROPPED_EVENTS: Final = "atifold.dropped_events"
-_MOST_MOMENTS: Final = 128  # the SDK's own default
+MOST_MOMENTS: Final = 128  # on one span: the SDK's own default
+_MOST_KEPT: Final = 1_024  # for the log and for side doors
 
 NextIds = Callable[[str, str], None]
 """Told before each start which trace (by run id) and which span (by a key inside it) comes next."""
-
-
-@dataclass(slots=True, eq=False)
-class Moment:
-    """A span event in the making."""
-
-    name: str
-    time_ns: int
-    attributes: dict[str, Any]
-    content: dict[str, Any]
 
 
 class Facts(NamedTuple):
@@ -47,17 +39,29 @@ class Facts(NamedTuple):
     content: dict[str, Any]
 
 
+@dataclass(slots=True, eq=False)
+class Moment:
+    """A span event or log event in the making; `logged` is what the log has beside it, where the span has it itself."""
+
+    name: str
+    time_ns: int
+    attributes: dict[str, Any]
+    content: dict[str, Any]
+    logged: Facts | None = None
+
+
 class Record:
     """One span from its start until it is sealed.
 
     `attributes` are structure, `content` is what leaves only where capture is on, `door` what only a
     side door gets, over `content`: of a history the new part. Sequences are tuples. `incomplete`
-    says why the span is not whole.
+    says why the span is not whole, `ended` that its own end event came, `lost` how many moments
+    were too many to keep.
     """
 
     __slots__ = (
-        "_context", "at", "attributes", "content", "door", "end_ns", "error_text", "error_type",
-        "incomplete", "kind", "links", "moments", "name", "parent_id", "span", "start_ns",
+        "_context", "at", "attributes", "content", "door", "end_ns", "ended", "error_text", "error_type",
+        "incomplete", "kind", "links", "lost", "moments", "name", "parent_id", "span", "start_ns",
     )  # fmt: skip
 
     def __init__(
@@ -82,7 +86,9 @@ class Record:
         self.door: dict[str, Any] = {}
         self.moments: list[Moment] = []
         self.links = links
+        self.lost = 0
         self.end_ns: int | None = None
+        self.ended = False
         self.error_type: str | None = None
         self.error_text: str | None = None
         self.incomplete: tuple[str, ...] = ()
@@ -96,11 +102,11 @@ class Record:
         return self._context
 
     def note(self, moment: Moment) -> None:
-        """Add a span event; beyond what any backend shows they are only counted."""
-        if len(self.moments) < _MOST_MOMENTS:
+        """Add a span event; what is too much for a span is for the log, where there is one, and for side doors."""
+        if len(self.moments) < _MOST_KEPT:
             self.moments.append(moment)
         else:
-            self.attributes[DROPPED_EVENTS] = self.attributes.get(DROPPED_EVENTS, 0) + 1
+            self.lost += 1
 
     def take(self, facts: Facts) -> None:
         """Put an event's fields on the span."""
@@ -123,9 +129,15 @@ class SpanWriter:
     """Start and end spans through a tracer, and tell the side doors."""
 
     def __init__(
-        self, tracer: trace.Tracer, doors: Callable[[], Sequence[SideDoor]], *, capture: bool, ids: NextIds | None
+        self,
+        tracer: trace.Tracer,
+        doors: Callable[[], Sequence[SideDoor]],
+        *,
+        capture: bool,
+        ids: NextIds | None,
+        log: Log,
     ) -> None:
-        """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
+        """Take the tracer, who gets whole records, and whether content goes on spans.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
         """
@@ -133,13 +145,22 @@ class SpanWriter:
         self._doors = doors
         self.capture = capture
         self._ids = ids
+        self._log = log
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
 
     @property
     def wants_content(self) -> bool:
         """Tell whether content goes anywhere at all."""
-        return self.capture or bool(self._doors())
+        return self.capture or bool(self._doors()) or self._logs_content()
+
+    @property
+    def wants_whole(self) -> bool:
+        """Tell whether anybody gets whole histories: all but side doors, which put them together again."""
+        return self.capture or self._logs_content()
+
+    def _logs_content(self) -> bool:
+        return self._log.content and self._log.ready()
 
     def start(
         self,
@@ -191,6 +212,8 @@ class SpanWriter:
             record.attributes[semconv.INCOMPLETE] = record.incomplete
         if record.error_type is not None:
             record.attributes[semconv.ERROR_TYPE] = record.error_type
+        if len(record.moments) > MOST_MOMENTS:
+            self._count_dropped(record)
         doors = self._doors()
         if doors:
             whole = partial(self._span, record, end_ns)
@@ -202,17 +225,28 @@ class SpanWriter:
     def _end(self, record: Record, end_ns: int) -> None:
         span = record.span
         attributes = {**record.attributes, **record.content} if self.capture else record.attributes
+        moments = self._shown(record.moments) if record.moments else record.moments
         if isinstance(span, LightSpan):
-            if not record.moments and record.error_type is None and span.finish(attributes, end_ns):
+            if not moments and record.error_type is None and span.finish(attributes, end_ns):
                 return
             span = span.real()
         put(span, attributes)
-        for moment in record.moments:
+        for moment in moments:
             facts = {**moment.attributes, **moment.content} if self.capture else moment.attributes
             span.add_event(moment.name, facts, moment.time_ns)
         if record.error_type is not None:
             span.set_status(StatusCode.ERROR, record.error_text if self.capture else None)
         span.end(end_ns)
+
+    def _shown(self, moments: list[Moment]) -> list[Moment]:
+        """Return what becomes span events: as many as a span takes, and none that the log has in their place."""
+        return [] if self._log.instead and self._log.ready() else moments[:MOST_MOMENTS]
+
+    def _count_dropped(self, record: Record) -> None:
+        """Say how many moments neither the span nor the log has."""
+        dropped = record.lost + (0 if self._log.ready() else len(record.moments) - MOST_MOMENTS)
+        if dropped:
+            record.attributes[DROPPED_EVENTS] = dropped
 
     def _span(self, record: Record, end_ns: int) -> Span:
         failed = record.error_type is not None

@@ -196,7 +196,7 @@ def thinking_end(machine: Machine, event: Event[StreamThinkingEnd]) -> None:
     payload = event.payload
     found = _chat(machine, event) or _newest(machine, event)
     if found is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     owner, chat = found
     chat.reasoning = [block.model_dump(by_alias=True, exclude_none=True) for block in payload.blocks or ()]

@@ -161,8 +161,9 @@ def tool_progress(machine: Machine, event: Event[Any]) -> None:
     """Note a tool's progress on its span, the first sixteen times."""
     run = machine.runs.get(event.meta.run_id)
     tool = None if run is None else run.tool(str(getattr(event.payload, "tool_call_id", "")), event.meta.subflow_path)
-    moment = moment_of(event)
-    if tool is None or sum(m.name == moment.name for m in tool.record.moments) >= _MOST_PROGRESS:
+    if tool is None:
+        machine.unplaced.tell(event)
+    elif sum(m.name == event.type for m in tool.record.moments) >= _MOST_PROGRESS:
         machine.drop_fact()
-        return
-    tool.record.note(moment)
+    else:
+        tool.record.note(moment_of(event))

@@ -1,0 +1,52 @@
+"""Find the logger that log events go to, which may be set up later than everything else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opentelemetry import _logs
+from opentelemetry._logs import _internal
+
+from atifold import __version__, semconv
+
+
+class LoggerSource:
+    """The logger of a provider, or of the global one as soon as it is there.
+
+    Nothing is there until an SDK's provider has a processor: what nobody takes is not made.
+    """
+
+    def __init__(self, provider: _logs.LoggerProvider | None = None) -> None:
+        """Take the provider, None for the global one."""
+        stands_for_global = isinstance(provider, _internal.ProxyLoggerProvider)
+        self._provider = None if stands_for_global else provider
+        self._seen: object = None
+        self._logger: Any = None  # of the provider seen last
+        self._taken: _logs.Logger | None = None
+        if self._provider is None:
+            _logs.get_logger_provider()  # one that the environment names is made now
+
+    def logger(self) -> _logs.Logger | None:
+        """Return the logger, None where nobody takes log events."""
+        return self._taken or self._find()
+
+    def _find(self) -> _logs.Logger | None:
+        provider = self._provider
+        if provider is None:
+            # Asked for every span, so without the look at the environment that the public way makes.
+            provider = getattr(_internal, "_LOGGER_PROVIDER", None)
+            if provider is None:
+                return None
+        if provider is not self._seen:
+            self._seen = provider
+            self._logger = provider.get_logger(
+                semconv.SCOPE, __version__, semconv.SCHEMA_URL, semconv.SCOPE_ATTRIBUTES
+            )
+        if _takes(self._logger):
+            self._taken = self._logger
+        return self._taken
+
+
+def _takes(logger: Any) -> bool:
+    enabled = getattr(logger, "enabled", None)  # older APIs cannot be asked
+    return not isinstance(logger, _logs.NoOpLogger) if enabled is None else enabled()
