@@ -16,6 +16,7 @@ from opentelemetry.trace import SpanContext, SpanKind
 from atifold import semconv
 from atifold.emit.attributes import rising
 from atifold.emit.logger import LoggerSource
+from atifold.emit.machine import NO_START
 from atifold.emit.places import ERROR, INFO, PLACES, WARN
 from atifold.emit.structured import structured
 from atifold.emit.writer import MOST_MOMENTS, Moment, Record
@@ -100,8 +101,8 @@ class EventLog:
         return self._unsampled or at.trace_flags.sampled
 
     def _details(self, record: Record) -> None:
-        found = {name: value for name, value in record.attributes.items() if _is_of_the_conventions(name)}
-        self._emit(semconv.INFERENCE_DETAILS, _end_ns(record), record.context, _DEBUG, found, record.content)
+        found, content = _of_the_conventions(record.attributes), _of_the_conventions(record.content)
+        self._emit(semconv.INFERENCE_DETAILS, _end_ns(record), record.context, _DEBUG, found, content)
 
     def _exception(self, record: Record, error_type: str) -> None:
         if error_type in _NO_TYPE:
@@ -127,12 +128,13 @@ class EventLog:
 
     def _tool(self, record: Record) -> None:
         """Emit a tool's start and end around what happened on it; its arguments may leave only now."""
-        first = {name: value for name, value in record.attributes.items() if name not in _OF_THE_END}
         asked, given = _split(record.content)
-        self._emit(_TOOL_START, record.start_ns, record.context, INFO, first, asked)
+        if NO_START not in record.incomplete:
+            first = {name: value for name, value in record.attributes.items() if name not in _OF_THE_END}
+            self._emit(_TOOL_START, record.start_ns, record.context, INFO, first, asked)
         self._moments(record, record.moments)
         if record.ended:
-            failed = record.error_type is not None or semconv.DISPATCH in record.attributes
+            failed = record.error_type is not None or record.attributes.get(semconv.DISPATCH) == "refused"
             severity = WARN if failed else INFO
             self._emit(_TOOL_END, _end_ns(record), record.context, severity, record.attributes, given)
 
@@ -159,8 +161,9 @@ class EventLog:
         )
 
 
-def _is_of_the_conventions(name: str) -> bool:
-    return name.startswith("gen_ai.") or name == semconv.ERROR_TYPE
+def _of_the_conventions(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    known = (name for name in attributes if name.startswith("gen_ai.") or name == semconv.ERROR_TYPE)
+    return {name: attributes[name] for name in known}
 
 
 def _end_ns(record: Record) -> int:

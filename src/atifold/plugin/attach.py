@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 
-from atifold import process
+from atifold import __version__, process, semconv
 from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.forerunner import Forerunner
@@ -24,6 +24,8 @@ from atifold.settings import Settings
 from atifold.spans import SideDoor
 
 if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+
     from atifold.bus import EventBus
     from atifold.emit import Emitter
 
@@ -50,6 +52,7 @@ def instrument(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    logger_provider: LoggerProvider | None = None,
     **settings: object,
 ) -> EventBus:
     """Attach atifold to a provider (None: the global one) and return the bus to emit events on.
@@ -59,6 +62,9 @@ def instrument(
     one). Where no provider was set up at all, an SDK TracerProvider is made and set as the global one,
     with a warning. A second call for the same provider and bus changes nothing.
 
+    Log events go to `logger_provider` (None: the global one, also one that is set later); where there is
+    no LoggerProvider of the SDK there are none.
+
     The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
     living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
     hangs under the span of the provider that was attached first.
@@ -66,7 +72,14 @@ def instrument(
     Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
     not the SDK's.
     """
-    return attach(tracer_provider, directory=directory, bus=bus, processor=processor, **settings).bus
+    return attach(
+        tracer_provider,
+        directory=directory,
+        bus=bus,
+        processor=processor,
+        logger_provider=logger_provider,
+        **settings,
+    ).bus
 
 
 class Attached(NamedTuple):
@@ -82,6 +95,7 @@ def attach(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    logger_provider: LoggerProvider | None = None,
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
@@ -100,15 +114,19 @@ def attach(
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
-        return Attached(bus, _connect(provider, bus, attachment, chosen))
+        return Attached(bus, _connect(provider, bus, attachment, chosen, logger_provider))
 
 
 def _connect(
-    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings
+    provider: TracerProvider,
+    bus: EventBus,
+    attachment: _Attachment,
+    settings: Settings,
+    logger_provider: LoggerProvider | None,
 ) -> Callable[[], None]:
     """Have the events of a bus become spans of a provider; return the way to stop."""
     found = attachment.doors
-    emitter = _emitter(provider, settings, _side_doors(found, bus))
+    emitter = _emitter(provider, settings, _side_doors(found, bus), logger_provider)
     # The exit handler is registered after the provider's own one, so run before it: spans that are
     # open still reach every processor.
     undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
@@ -126,14 +144,26 @@ def _connect(
     return release
 
 
-def _emitter(provider: TracerProvider, settings: Settings, side_doors: Callable[[], Sequence[SideDoor]]) -> Emitter:
+def _emitter(
+    provider: TracerProvider,
+    settings: Settings,
+    side_doors: Callable[[], Sequence[SideDoor]],
+    logger_provider: LoggerProvider | None,
+) -> Emitter:
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
+    from atifold.emit.logs import EventLog  # noqa: PLC0415 - the same
 
     return Emitter(
-        provider.get_tracer("atifold"),
+        provider.get_tracer(semconv.SCOPE, __version__, semconv.SCHEMA_URL, semconv.SCOPE_ATTRIBUTES),
         side_doors=side_doors,
         capture_content=settings.capture_content.on_spans,
         session_id=settings.session_id,
+        log=EventLog(
+            logger_provider,
+            events=settings.events,
+            content=settings.capture_content.on_events,
+            unsampled=settings.log_unsampled,
+        ),
     )
 
 
