@@ -13,7 +13,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
-from atifold.cli.backend import BATCH, Backend, exporter_to, fault_of
+from atifold.cli.backend import BATCH, Backend, exporter_to, fault_of, log_exporter_to
 from atifold.errors import OutputError
 
 
@@ -134,12 +134,14 @@ def test_an_unknown_protocol_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/xml")
     with pytest.raises(OutputError, match="'http/xml' was asked for, http/protobuf or grpc was wanted"):
         exporter_to("http://localhost:4318")
+    with pytest.raises(OutputError, match="'http/xml' was asked for"):
+        log_exporter_to("http://localhost:4318")
 
 
 def test_grpc_is_spoken_when_the_environment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The setting for traces wins over the general one."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc")
-    exporter = exporter_to("http://127.0.0.1:4317")
-    assert type(exporter).__module__.startswith("opentelemetry.exporter.otlp.proto.grpc")
-    exporter.shutdown()
+    for exporter in (exporter_to("http://127.0.0.1:4317"), log_exporter_to("http://127.0.0.1:4317")):
+        assert type(exporter).__module__.startswith("opentelemetry.exporter.otlp.proto.grpc")
+        exporter.shutdown()
