@@ -166,6 +166,19 @@ def test_arguments_that_were_changed_are_on_no_log_event() -> None:
     assert result.one("stream.tool_start").attributes[semconv.TOOL_ARGUMENTS] == {"day": "Friday"}
 
 
+def test_a_paused_call_shows_its_arguments_at_its_end() -> None:
+    """Which of them must not leave is said there; the run that resumes it tells no start."""
+    story = Story(session="s-1").turn().asks().answers("", calls=1).starts("c", args={"to": "mk-argument"})
+    story.tell("pause.request", {"questionPayload": {"toolCallId": "c"}}, run="consumer-scope")
+    story.ends("c", "mk-result", run="run-2").turn_over(run="run-2")
+    result = told(story, content=True)
+    start, end = result.one("stream.tool_start"), result.one("stream.tool_end")
+    assert semconv.TOOL_ARGUMENTS not in start.attributes
+    assert end.attributes[semconv.TOOL_ARGUMENTS] == {"to": "mk-argument"}
+    assert end.attributes[semconv.TOOL_RESULT] == "mk-result"
+    assert end.trace_id != start.trace_id
+
+
 def test_an_exception_is_told_where_a_type_is_known() -> None:
     """WARN, with the span; the message only with content."""
     for content in (False, True):

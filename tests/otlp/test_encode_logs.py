@@ -63,7 +63,7 @@ def test_it_is_the_sdk_s_encoding_with_ids_in_hex() -> None:
 
 def test_lines_are_not_longer_than_a_batch() -> None:
     """And no events make no line."""
-    event = LogEvent("n", 1, 1, 9, None, None, 0, {}, 0, {}, Scope())
+    event = LogEvent("n", 1, 1, 9, None, None, 0, {}, 0, {}, Scope("", "", "", {}))
     lines = encode_log_lines([event] * (RECORDS_A_LINE + 1)).splitlines()
     counts = [len(json.loads(line)["resourceLogs"][0]["scopeLogs"][0]["logRecords"]) for line in lines]
     assert counts == [RECORDS_A_LINE, 1]

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     context: click.Context,
+    *,
     inputs: tuple[str, ...],
     url: str | None,
     spans: Path | None,
@@ -65,7 +66,6 @@ def command(
     version: str,
     group: Literal["trace", "conversation"],
     id_seed: str,
-    *,
     report: Path | None,
     capture_content: bool,
 ) -> None:
@@ -79,6 +79,8 @@ def command(
     http/protobuf by default.
     """
     options.one_on_stdout(output=output, report=report, spans=spans, logs=logs)
+    if spans is not None and spans == logs:
+        raise click.UsageError(f"--spans and --logs are one file: {spans}")
     tally = Tally()
     piped = stdin().read() if "-" in inputs else b""
     with ExitStack() as stack:
@@ -129,7 +131,7 @@ def _kept() -> InMemoryLogRecordExporter:
     """Return where log events wait until the spans have arrived."""
     from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter
 
-    return InMemoryLogRecordExporter()
+    return InMemoryLogRecordExporter()  # type: ignore[no-untyped-call]
 
 
 def _log_settings() -> dict[str, Any]:

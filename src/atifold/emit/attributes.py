@@ -16,8 +16,8 @@ def put(span: Span, attributes: Mapping[str, Any]) -> None:
 
     The SDK's own way checks and copies every value, which is most of what a span costs. Where the
     span has no limit that these could pass, they go into its mapping under its lock, as
-    `set_attributes` would put them; everywhere else (limits, another SDK) `set_attributes` does it. A limit of the SDK takes the
-    oldest away, so what makes a span readable comes last.
+    `set_attributes` would put them; everywhere else (limits, another SDK) `set_attributes` does it.
+    A limit of the SDK takes the oldest away, so what makes a span readable comes last.
     """
     bounded = getattr(span, "_attributes", None)
     if type(bounded) is not BoundedAttributes:

@@ -53,7 +53,7 @@ class Emitter:
     Safe from any thread; nothing it does raises into the program.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what may leave, and where to, is said at once
         self,
         tracer: trace.Tracer,
         *,

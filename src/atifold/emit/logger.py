@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, Final
 
 from opentelemetry import _logs
 from opentelemetry._logs import _internal
 
-from atifold import __version__, semconv
+from atifold import semconv
+
+_VERSION: Final[str] = import_module("atifold").__version__  # the package names its parts: no part imports it
 
 
 class LoggerSource:
@@ -16,10 +20,11 @@ class LoggerSource:
     Nothing is there until an SDK's provider has a processor: what nobody takes is not made.
     """
 
-    def __init__(self, provider: _logs.LoggerProvider | None = None) -> None:
-        """Take the provider, None for the global one."""
+    def __init__(self, provider: _logs.LoggerProvider | None, found: Callable[[], object] | None) -> None:
+        """Take the provider, None for the global one, and what to call once somebody takes log events."""
         stands_for_global = isinstance(provider, _internal.ProxyLoggerProvider)
         self._provider = None if stands_for_global else provider
+        self._found = found
         self._seen: object = None
         self._logger: Any = None  # of the provider seen last
         self._taken: _logs.Logger | None = None
@@ -39,11 +44,11 @@ class LoggerSource:
                 return None
         if provider is not self._seen:
             self._seen = provider
-            self._logger = provider.get_logger(
-                semconv.SCOPE, __version__, semconv.SCHEMA_URL, semconv.SCOPE_ATTRIBUTES
-            )
+            self._logger = provider.get_logger(semconv.SCOPE, _VERSION, semconv.SCHEMA_URL, semconv.SCOPE_ATTRIBUTES)
         if _takes(self._logger):
             self._taken = self._logger
+            if self._found is not None:
+                self._found()
         return self._taken
 
 

@@ -6,7 +6,7 @@ Content is structured, not JSON text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Literal
 
 from opentelemetry import _logs, trace
@@ -16,7 +16,6 @@ from opentelemetry.trace import SpanContext, SpanKind
 from atifold import semconv
 from atifold.emit.attributes import rising
 from atifold.emit.logger import LoggerSource
-from atifold.emit.machine import NO_START
 from atifold.emit.places import ERROR, INFO, PLACES, WARN
 from atifold.emit.structured import structured
 from atifold.emit.writer import MOST_MOMENTS, Moment, Record
@@ -57,8 +56,9 @@ class EventLog:
         content: bool = False,
         unsampled: bool = False,
         live: bool = True,
+        found: Callable[[], object] | None = None,
     ) -> None:
-        """Take the provider, None for the global one, also one that is set later.
+        """Take the provider, None for the global one, also one that is set later: `found` is called then.
 
         `unsampled` lets events of spans go that the sampler dropped. `live` False is for replays: an
         event was observed when it happened.
@@ -68,7 +68,7 @@ class EventLog:
         self.instead = events == "log"
         self._unsampled = unsampled
         self._live = live
-        self._source = LoggerSource(provider)
+        self._source = LoggerSource(provider, found)
 
     def ready(self) -> bool:
         """Tell whether anybody takes log events now."""
@@ -127,16 +127,20 @@ class EventLog:
         self._emit(moment.name, moment.time_ns, context, severity, attributes, content)
 
     def _tool(self, record: Record) -> None:
-        """Emit a tool's start and end around what happened on it; its arguments may leave only now."""
-        asked, given = _split(record.content)
-        if NO_START not in record.incomplete:
+        """Emit a tool's start and end around what happened on it; its arguments may leave only now.
+
+        They are on its end where no start was told, as in the run that resumes a paused call.
+        """
+        arguments, rest = _split(record.content)
+        if record.begun:
             first = {name: value for name, value in record.attributes.items() if name not in _OF_THE_END}
-            self._emit(_TOOL_START, record.start_ns, record.context, INFO, first, asked)
+            self._emit(_TOOL_START, record.start_ns, record.context, INFO, first, arguments)
         self._moments(record, record.moments)
         if record.ended:
             failed = record.error_type is not None or record.attributes.get(semconv.DISPATCH) == "refused"
+            content = rest if record.begun else record.content
             severity = WARN if failed else INFO
-            self._emit(_TOOL_END, _end_ns(record), record.context, severity, record.attributes, given)
+            self._emit(_TOOL_END, _end_ns(record), record.context, severity, record.attributes, content)
 
     def _emit(
         self,
@@ -171,6 +175,6 @@ def _end_ns(record: Record) -> int:
 
 
 def _split(content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what is known at a tool's start, and what at its end."""
-    given = {name: value for name, value in content.items() if name != semconv.TOOL_ARGUMENTS}
-    return {name: content[name] for name in content if name not in given}, given
+    """Return a tool's arguments, and what else there is."""
+    rest = {name: value for name, value in content.items() if name != semconv.TOOL_ARGUMENTS}
+    return {name: content[name] for name in content if name not in rest}, rest

@@ -93,7 +93,7 @@ class Machine:
         if oldest.owners:
             self.counts["runs_abandoned"] += 1
             self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
-        del self.runs[oldest.run_id]
+        self.forget(oldest)
 
     def find(self, event: Event[Any]) -> Owner | None:
         """Return the open agent or composition that an event belongs to; None where none is open."""
@@ -235,7 +235,6 @@ class Machine:
             if incomplete:
                 record.unfinished(incomplete)
         write_answer(self.writer, chat, self.withheld)
-        record.ended = chat.ended
         owner.chats.remove(chat)
         self.by_stage.pop((owner.run.run_id, chat.stage_id), None)
         self.unplaced.chat_ended(owner.run, chat)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-
 INFO: Final = 9
 WARN: Final = 13  # refusals and failures
 ERROR: Final = 17  # the run is over
@@ -45,7 +44,9 @@ PLACES: Final = (
     Place("agent.handoff", "outcome:on_owner", "span event on the agent"),
     Place("agent.output_schema_validation_failed", "outcome:on_owner", "span event on the agent", severity=WARN),
     Place("agent.output_schema_retry", "outcome:on_owner", "span event on the agent"),
-    Place("agent.output_contract_unmet", "outcome:owner_facts", "attributes of and span event on the agent", severity=WARN),
+    Place(
+        "agent.output_contract_unmet", "outcome:owner_facts", "attributes of and span event on the agent", severity=WARN
+    ),
     Place("agent.evidence_checked", "outcome:owner_facts", "attributes of and span event on the agent"),
     Place("agent.run_configured", "agent:run_configured", "attributes of the agent, held until it starts"),
     Place("agent.thinking_parse_failed", "outcome:on_chat", "span event on the inference", severity=WARN),
@@ -91,7 +92,12 @@ PLACES: Final = (
     Place("permission.gate_closed", "outcome:on_owner", "span event on the agent"),
     Place("permission.halt", "outcome:halt", "closes all of the run as failed", severity=ERROR),
     Place("eval.score", "evaluation:score", "span event on what it scores; gen_ai.evaluation.result"),
-    Place("eval.threshold_crossed", "evaluation:threshold_crossed", "span event on what it scores; log event", severity=WARN),
+    Place(
+        "eval.threshold_crossed",
+        "evaluation:threshold_crossed",
+        "span event on what it scores; log event",
+        severity=WARN,
+    ),
     # retrieval, memory, embeddings
     Place("embedding.generated", "knowledge:embedded", "an embeddings span"),
     Place("memory.retrieved", "knowledge:retrieved", "a retrieval span"),
@@ -156,7 +162,13 @@ PLACES: Final = (
     Place("findings.standing", "outcome:log_only", "log event", "the keeper's bookkeeping between calls"),
     Place("findings.period", "outcome:log_only", "log event", "the keeper's bookkeeping between calls"),
     Place("findings.judged", "outcome:log_only", "log event", "a judge without provider or model: no span can tell it"),
-    Place("findings.judge_failed", "outcome:log_only", "log event", "a judge without provider or model: no span can tell it", WARN),
+    Place(
+        "findings.judge_failed",
+        "outcome:log_only",
+        "log event",
+        "a judge without provider or model: no span can tell it",
+        WARN,
+    ),
     Place("findings.negative_claim", "outcome:on_owner", "span event on the agent"),
     Place("answer.assessed", "outcome:owner_facts", "attributes of and span event on the agent"),
     Place("map.engaged", "outcome:on_owner", "span event on the agent"),

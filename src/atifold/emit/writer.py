@@ -55,12 +55,12 @@ class Record:
 
     `attributes` are structure, `content` is what leaves only where capture is on, `door` what only a
     side door gets, over `content`: of a history the new part. Sequences are tuples. `incomplete`
-    says why the span is not whole, `ended` that its own end event came, `lost` how many moments
-    were too many to keep.
+    says why the span is not whole; `begun` and `ended` that a tool's own start and end event came;
+    `lost` how many moments were too many to keep.
     """
 
     __slots__ = (
-        "_context", "at", "attributes", "content", "door", "end_ns", "ended", "error_text", "error_type",
+        "_context", "at", "attributes", "begun", "content", "door", "end_ns", "ended", "error_text", "error_type",
         "incomplete", "kind", "links", "lost", "moments", "name", "parent_id", "span", "start_ns",
     )  # fmt: skip
 
@@ -88,6 +88,7 @@ class Record:
         self.links = links
         self.lost = 0
         self.end_ns: int | None = None
+        self.begun = False
         self.ended = False
         self.error_type: str | None = None
         self.error_text: str | None = None

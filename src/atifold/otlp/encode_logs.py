@@ -16,10 +16,10 @@ RECORDS_A_LINE: Final = 512
 class Scope(NamedTuple):
     """Who made log events."""
 
-    name: str = ""
-    version: str = ""
-    schema_url: str = ""
-    attributes: Attributes = {}
+    name: str
+    version: str
+    schema_url: str
+    attributes: Attributes
 
 
 class LogEvent(NamedTuple):

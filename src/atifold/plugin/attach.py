@@ -126,10 +126,17 @@ def _connect(
 ) -> Callable[[], None]:
     """Have the events of a bus become spans of a provider; return the way to stop."""
     found = attachment.doors
-    emitter = _emitter(provider, settings, _side_doors(found, bus), logger_provider)
-    # The exit handler is registered after the provider's own one, so run before it: spans that are
-    # open still reach every processor.
-    undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
+    undo: list[Callable[[], object]] = []
+    # An exit handler that is registered after that of a provider runs before it: what is open still
+    # reaches every processor. A LoggerProvider may be there only later.
+    emitter = _emitter(
+        provider,
+        settings,
+        _side_doors(found, bus),
+        logger_provider,
+        lambda: undo.append(process.before_exit(emitter.flush)),
+    )
+    undo += [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
     process.watch_forks(emitter)
 
     def release() -> None:
@@ -149,6 +156,7 @@ def _emitter(
     settings: Settings,
     side_doors: Callable[[], Sequence[SideDoor]],
     logger_provider: LoggerProvider | None,
+    logger_found: Callable[[], object],
 ) -> Emitter:
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
     from atifold.emit.logs import EventLog  # noqa: PLC0415 - the same
@@ -163,6 +171,7 @@ def _emitter(
             events=settings.events,
             content=settings.capture_content.on_events,
             unsampled=settings.log_unsampled,
+            found=logger_found,
         ),
     )
 

@@ -112,7 +112,7 @@ def _event_of(readable: ReadableLogRecord) -> otlp.LogEvent:
     )
 
 
-_NO_SCOPE: Final = otlp.Scope()
+_NO_SCOPE: Final = otlp.Scope("", "", "", {})
 
 
 def _scope_of(scope: InstrumentationScope) -> otlp.Scope:

@@ -53,7 +53,7 @@ class _Kept:
         self.spans.append(span())
 
 
-def replay(
+def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
     paths: Sequence[str | Path],
     *,
     exporters: Sequence[SpanExporter] = (),

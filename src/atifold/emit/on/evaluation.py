@@ -111,9 +111,7 @@ def _in_session(run: RunState | EndedRun, event: Event[Any]) -> bool:
     return not session or run.session_id == session
 
 
-def _iteration(
-    machine: Machine, event: Event[Any], run: RunState | EndedRun | None, reference: str
-) -> _Target | None:
+def _iteration(machine: Machine, event: Event[Any], run: RunState | EndedRun | None, reference: str) -> _Target | None:
     """Return the inference of an iteration: of the run, else of the last one of the session."""
     ended = machine.unplaced.ended
     last = ended.last_runs.get(event.meta.session_id)

@@ -28,6 +28,7 @@ def tool_start(machine: Machine, event: Event[ToolStart]) -> None:
     name, call_id = payload.tool_name or "", payload.tool_call_id or ""
     tool = open_tool(machine, owner, call_id, name, meta.time_ns, stage_id=meta.runtime_stage_id)
     tool.arguments = payload.args
+    tool.record.begun = True
     if payload.protocol is not None:
         tool.record.attributes["agentfootprint.stream.protocol"] = payload.protocol
     if payload.not_dispatched is not None:
