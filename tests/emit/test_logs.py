@@ -557,6 +557,24 @@ def test_a_provider_may_come_later() -> None:
     assert EventLog(_logs.get_logger_provider()).ready() is EventLog().ready()
 
 
+def test_a_provider_that_gives_no_logger_costs_no_span(caplog: pytest.LogCaptureFixture) -> None:
+    """One line says so, and all is as without one."""
+
+    class Bad(LoggerProvider):
+        def get_logger(self, *_: Any, **__: Any) -> Any:
+            raise RuntimeError("mk-no")
+
+    stage = Stage(live=False, log=EventLog(Bad(shutdown_on_exit=False), events="log"))
+    for event in eventful().parsed():
+        stage.bus.emit(event)
+    played = stage.played()
+    assert len(played.exported) == 4
+    assert moments(played.named("execute_tool look_up")) == ["permission.check"]
+    assert [line.getMessage() for line in caplog.records] == [
+        "no log events: the LoggerProvider gives no logger (RuntimeError)"
+    ]
+
+
 def test_a_replay_s_events_were_observed_when_they_happened() -> None:
     """So the same recording gives the same log; live it is now."""
     (record,) = told(Story().turn().asks().answers().turn_over(), live=False).records

@@ -39,7 +39,10 @@ class Observer(Protocol):
         """Hear that a span was ended; its record does not change any more."""
 
     def said(self, moment: Moment, at: SpanContext | None) -> None:
-        """Hear a fact that stands on no span; `at` is the span it belongs to, None where none is known."""
+        """Hear a fact that stands on no span; `at` is the span it belongs to, None where none is known.
+
+        Only while the log is ready: without one such facts are counted.
+        """
 
 
 class Emitter:
