@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -25,8 +26,8 @@ _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL
 _LOGGER = "opentelemetry.exporter"
 _LONGEST = 200
 _PATHS = {"traces": "/v1/traces", "logs": "/v1/logs"}
-_NO_LOGS = ("404", "UNIMPLEMENTED")
-"""What a backend that takes spans alone answers to log events, over HTTP and over gRPC."""
+_NO_LOGS = re.compile(r"(?<![\w:.])404\b|UNIMPLEMENTED")
+"""What a backend that takes spans alone answers to log events, over HTTP and over gRPC; no port of a URL."""
 
 T = TypeVar("T")
 
@@ -112,6 +113,10 @@ class Sender(Generic[T]):
         logger = logging.getLogger(_LOGGER)
         logger.addHandler(self._troubles)
         self._propagated, logger.propagate = logger.propagate, False
+        # Their filters let a line through once in twenty seconds; here every one may be the reason.
+        self._filters = [(each, each.filters) for each in _loggers()]
+        for each, _ in self._filters:
+            each.filters = []
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -120,6 +125,8 @@ class Sender(Generic[T]):
         logger = logging.getLogger(_LOGGER)
         logger.removeHandler(self._troubles)
         logger.propagate = self._propagated
+        for each, filters in self._filters:
+            each.filters = filters
 
     @property
     def reason(self) -> str:
@@ -196,7 +203,13 @@ class LogBackend(Sender["ReadableLogRecord"]):
     @property
     def is_without_logs(self) -> bool:
         """Tell whether the backend refused because it takes no log events at all."""
-        return bool(self.lost) and not self.sent and any(word in self.reason for word in _NO_LOGS)
+        return bool(self.lost) and not self.sent and _NO_LOGS.search(self.reason) is not None
+
+
+def _loggers() -> list[logging.Logger]:
+    """Return the loggers of the SDK's exporters."""
+    known = list(logging.root.manager.loggerDict.items())
+    return [logger for name, logger in known if name.startswith(_LOGGER) and isinstance(logger, logging.Logger)]
 
 
 def _is_success(result: object) -> bool:

@@ -6,7 +6,7 @@ Content is structured, not JSON text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal
 
 from opentelemetry import _logs, trace
@@ -82,7 +82,7 @@ class EventLog:
         if operation == "execute_tool" and (self.content or self.catalogue):
             self._tool(record)
         elif record.moments:
-            self._moments(record, record.moments)
+            self._moments(record)
         if operation == "chat":
             self._details(record)
         if record.kind is SpanKind.CLIENT and record.error_type is not None:
@@ -111,9 +111,9 @@ class EventLog:
         found = {semconv.EXCEPTION_TYPE: error_type}
         self._emit(semconv.OPERATION_EXCEPTION, _end_ns(record), record.context, WARN, found, text)
 
-    def _moments(self, record: Record, moments: Iterable[Moment]) -> None:
-        shown = moments if self.catalogue else record.moments[MOST_MOMENTS:]
-        for moment in shown:
+    def _moments(self, record: Record) -> None:
+        """Emit what happened on a span, or what it has no room for."""
+        for moment in record.moments if self.catalogue else record.moments[MOST_MOMENTS:]:
             if moment.name not in _TOLD_AT_ONCE:
                 self._moment(moment, record.context)
 
@@ -135,7 +135,7 @@ class EventLog:
         if record.begun:
             first = {name: value for name, value in record.attributes.items() if name not in _OF_THE_END}
             self._emit(_TOOL_START, record.start_ns, record.context, INFO, first, arguments)
-        self._moments(record, record.moments)
+        self._moments(record)
         if record.ended:
             failed = record.error_type is not None or record.attributes.get(semconv.DISPATCH) == "refused"
             content = rest if record.begun else record.content
