@@ -22,6 +22,10 @@ AGENT_NAME: Final = "gen_ai.agent.name"
 CONVERSATION: Final = "gen_ai.conversation.id"
 DIMENSIONS: Final = "gen_ai.embeddings.dimension.count"
 ERROR_TYPE: Final = "error.type"
+EVALUATION_NAME: Final = "gen_ai.evaluation.name"
+EXCEPTION_MESSAGE: Final = "exception.message"
+EXCEPTION_TYPE: Final = "exception.type"
+EXPLANATION: Final = "gen_ai.evaluation.explanation"
 FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
 INPUT_MESSAGES: Final = "gen_ai.input.messages"
 MAX_TOKENS: Final = "gen_ai.request.max_tokens"
@@ -36,6 +40,8 @@ RESPONSE_ID: Final = "gen_ai.response.id"
 RESPONSE_MODEL: Final = "gen_ai.response.model"
 RETRIEVAL_DOCUMENTS: Final = "gen_ai.retrieval.documents"
 RETRIEVAL_TOP_K: Final = "gen_ai.retrieval.top_k"
+SCORE_LABEL: Final = "gen_ai.evaluation.score.label"
+SCORE_VALUE: Final = "gen_ai.evaluation.score.value"
 SERVER_ADDRESS: Final = "server.address"
 SERVER_PORT: Final = "server.port"
 SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
@@ -55,6 +61,12 @@ USAGE_OUTPUT: Final = "gen_ai.usage.output_tokens"
 USAGE_REASONING: Final = "gen_ai.usage.reasoning.output_tokens"
 USAGE_TYPE: Final = "gen_ai.token.type"  # until 2026-09
 WORKFLOW_NAME: Final = "gen_ai.workflow.name"
+
+# ---- names of log events -------------------------------------------------------------------------
+
+EVALUATION_RESULT: Final = "gen_ai.evaluation.result"
+INFERENCE_DETAILS: Final = "gen_ai.client.inference.operation.details"
+OPERATION_EXCEPTION: Final = "gen_ai.client.operation.exception"
 
 # ---- names of our own ----------------------------------------------------------------------------
 

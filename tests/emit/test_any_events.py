@@ -18,6 +18,7 @@ from atifold.emit.places import PLACES
 from atifold.events.envelope import parse
 from atifold.recording import in_order
 from atifold.spans import Span
+from atifold.testing import faults
 
 RUNS = st.sampled_from(["run-1", "run-2", "consumer-scope", ""])
 PATHS = st.sampled_from([[], ["a"], ["a", "b"], ["step-x"], ["sf-tools"], ["final"], ["a", "sf-memory-read-m"]])
@@ -108,9 +109,9 @@ def streams(draw: st.DrawFn) -> list[Wire]:
     return story.events
 
 
-def survives(events: list[Wire], *, capture: bool, slow_lane: bool) -> None:
+def survives(events: list[Wire], *, capture: bool, slow_lane: bool, logs: bool = False) -> None:
     """Play events and hold the invariants against what comes out."""
-    stage = Stage(live=False, capture_content=capture, slow_lane=slow_lane)
+    stage = Stage(live=False, capture_content=capture, slow_lane=slow_lane, logs=logs)
     for event in in_order([parse(event) for event in events]):
         stage.bus.emit(event)
     result = stage.played()
@@ -118,6 +119,7 @@ def survives(events: list[Wire], *, capture: bool, slow_lane: bool) -> None:
     assert stage.bus.counts["handler_errors"] == 0
     keys = [span.key for span in result.exported]
     assert len(keys) == len(set(keys))
+    assert [str(fault) for fault in faults(logs=result.logs, namespaces=conformity.NAMESPACES)] == []
     assert sorted(keys) == sorted(span.key for span in result.records)
     assert not slow_lane or len(result.starts) == len(keys)
     sessions = {event["meta"].get("sessionId") for event in events}
@@ -157,19 +159,21 @@ def shown(records: Sequence[Span]) -> list[Span]:
     ]
 
 
-@given(streams(), st.booleans(), st.booleans())
+@given(streams(), st.booleans(), st.booleans(), st.booleans())
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
-def test_any_stream_of_events_is_survived(events: list[Wire], capture: bool, slow_lane: bool) -> None:
+def test_any_stream_of_events_is_survived(events: list[Wire], capture: bool, slow_lane: bool, logs: bool) -> None:
     """Events with odd fields in any order."""
-    survives(events, capture=capture, slow_lane=slow_lane)
+    survives(events, capture=capture, slow_lane=slow_lane, logs=logs)
 
 
 @pytest.mark.fuzz
-@given(streams(), st.booleans(), st.booleans())
+@given(streams(), st.booleans(), st.booleans(), st.booleans())
 @settings(max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
-def test_very_many_streams_of_events_are_survived(events: list[Wire], capture: bool, slow_lane: bool) -> None:
+def test_very_many_streams_of_events_are_survived(
+    events: list[Wire], capture: bool, slow_lane: bool, logs: bool
+) -> None:
     """The same, for minutes."""
-    survives(events, capture=capture, slow_lane=slow_lane)
+    survives(events, capture=capture, slow_lane=slow_lane, logs=logs)
 
 
 @given(st.data())

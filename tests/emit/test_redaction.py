@@ -49,8 +49,9 @@ def not_mine(event: str, path: str, value: Any) -> Any:
 
 
 def told(played: Played) -> str:
-    """Return all that came of a stream: exported spans, whole records, documents and report."""
-    return repr((played.exported, played.records, played.folded()))
+    """Return all that came of a stream: exported spans and log records, whole records, documents and report."""
+    logged = [record.to_json() for record in played.logs]
+    return repr((played.exported, logged, played.records, played.folded()))
 
 
 def stories(name: str) -> Iterator[tuple[list[Wire], list[str]]]:
@@ -79,7 +80,7 @@ def test_what_is_withheld_of_any_event_is_nowhere(name: str, caplog: pytest.LogC
     with caplog.at_level(logging.DEBUG):
         for events, put in stories(name):
             assert put
-            text = told(play(map(parse, events), capture_content=True, redact=nothing))
+            text = told(play(map(parse, events), capture_content=True, logs=True, redact=nothing))
             assert [marker for marker in put if marker in text or marker in caplog.text] == []
 
 
@@ -87,8 +88,8 @@ def test_what_is_withheld_of_any_event_is_nowhere(name: str, caplog: pytest.LogC
 def test_what_is_replaced_of_any_event_leaves_the_replacement_only(name: str) -> None:
     """It stands where the text would have stood, and nowhere does the text."""
     for events, put in stories(name):
-        plain = told(play(map(parse, events), capture_content=True))
-        text = told(play(map(parse, events), capture_content=True, redact=stars))
+        plain = told(play(map(parse, events), capture_content=True, logs=True))
+        text = told(play(map(parse, events), capture_content=True, logs=True, redact=stars))
         assert [marker for marker in put if marker in text] == []
         if any(marker in plain for marker in put):
             assert "***" in text
@@ -100,7 +101,7 @@ def test_the_markers_of_an_event_with_a_place_do_get_out_without_a_redaction(nam
     full = f"agentfootprint.{name}"
     if full in TYPED and name not in SILENT:
         assert any(
-            marker in told(play(map(parse, events), capture_content=True))
+            marker in told(play(map(parse, events), capture_content=True, logs=True))
             for events, put in stories(full)
             for marker in put
         )
@@ -210,7 +211,7 @@ WHOLE = (
 
 def test_what_is_withheld_is_absent_and_named_on_its_span() -> None:
     """On the exported span and in the record, by the attribute's name."""
-    played = play(WHOLE, capture_content=True, redact=nothing)
+    played = play(WHOLE, capture_content=True, logs=True, redact=nothing)
     named = {
         span.name: (set(span.attributes[semconv.WITHHELD]), span)
         for span in [*played.exported, *played.records]

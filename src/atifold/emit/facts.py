@@ -1,7 +1,8 @@
 """Turn an event's payload into attributes, structure apart from content.
 
 A field becomes `agentfootprint.<domain>.<field>` in snake case; a nested object's fields follow
-after dots; a list is a tuple where its elements are texts or numbers, else JSON text.
+after dots; a list is a tuple where its elements are texts, else JSON text, which the log of events
+reads again.
 """
 
 from __future__ import annotations
@@ -15,6 +16,12 @@ from atifold.emit.writer import Facts, Moment
 from atifold.events.envelope import Event
 from atifold.events.marks import Leaf, Mark, leaves
 from atifold.jsontext import to_json_text
+
+
+class JsonText(str):
+    """The JSON text of a value that an attribute of a span cannot hold."""
+
+    __slots__ = ()
 
 
 def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:
@@ -49,7 +56,7 @@ def moment_of(event: Event[Any]) -> Moment:
 def _listed(event: Event[Any], path: str, found: list[Leaf]) -> Any:
     if all(leaf_path == path + "[]" and isinstance(value, str) for leaf_path, _, value in found):
         return tuple(value for _, _, value in found)
-    return to_json_text(_value_at(event, path.split(".")))
+    return JsonText(to_json_text(_value_at(event, path.split("."))))
 
 
 def _value_at(event: Event[Any], keys: list[str]) -> Any:

@@ -18,9 +18,11 @@ from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind
 
 from atifold import semconv
+from atifold.emit.log import NO_LOG, Log
 from atifold.emit.messages import write_answer
 from atifold.emit.pauses import Pauses
 from atifold.emit.state import Chat, Owner, Path, RunState, Tool, base_path, branch_name
+from atifold.emit.unplaced import Unplaced
 from atifold.emit.withheld import Withheld
 from atifold.emit.writer import Moment, Record, SpanWriter
 from atifold.events.envelope import Event, Meta
@@ -45,8 +47,8 @@ _WORKFLOWS = frozenset({"Sequence", "Parallel", "Conditional", "Loop"})
 class Machine:
     """The state behind an emitter; every method is called under the emitter's lock."""
 
-    def __init__(self, writer: SpanWriter, *, live: bool, hashed_session: bool) -> None:
-        """Take who writes spans; `live` says that the thread's current span may be a parent."""
+    def __init__(self, writer: SpanWriter, *, live: bool, hashed_session: bool, log: Log = NO_LOG) -> None:
+        """Take who writes spans and log events; `live` says that the thread's current span may be a parent."""
         self.writer = writer
         self.live = live
         self.hashed_session = hashed_session
@@ -58,12 +60,14 @@ class Machine:
         self.by_stage: dict[tuple[str, str], Record] = {}
         self.withheld = Withheld()  # argument values that must not leave
         self.time_chunks = False  # metrics want the time of each chunk
+        self.unplaced = Unplaced(self.counts, log, self.runs, self.by_stage)
 
     def forget_everything(self) -> None:
         """Drop all that is open, unsealed: in a forked child it belongs to the parent."""
         self.runs.clear()
         self.pauses.clear()
         self.by_stage.clear()
+        self.unplaced.clear()
         self.ready = []
 
     # ---- runs and owners -------------------------------------------------------------------------
@@ -90,7 +94,7 @@ class Machine:
         if oldest.owners:
             self.counts["runs_abandoned"] += 1
             self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
-        del self.runs[oldest.run_id]
+        self.forget(oldest)
 
     def find(self, event: Event[Any]) -> Owner | None:
         """Return the open agent or composition that an event belongs to; None where none is open."""
@@ -238,6 +242,7 @@ class Machine:
         write_answer(self.writer, chat, self.withheld)
         owner.chats.remove(chat)
         self.by_stage.pop((owner.run.run_id, chat.stage_id), None)
+        self.unplaced.chat_ended(owner.run, chat)
         self.ready.append(record)
 
     def seal_tool(self, owner: Owner, tool: Tool, *, at_ns: int | None = None, incomplete: str | None = None) -> None:
@@ -254,8 +259,10 @@ class Machine:
                 target[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
         if semconv.DISPATCH not in tool.record.attributes and (tool.ended or _runs(tool)):
             owner.calls.tool_calls += 1
+        tool.record.ended = tool.ended
         owner.tools.remove(tool)
         self.by_stage.pop((owner.run.run_id, tool.stage_id), None)
+        self.unplaced.tool_ended(owner.run, tool)
         self.ready.append(tool.record)
 
     def seal_ended(self, owner: Owner, path: Path | None = None) -> None:
@@ -298,6 +305,7 @@ class Machine:
         self._close_calls(owner, how)
         if owner in run.owners:
             run.owners.remove(owner)
+        self.unplaced.owner_ended(owner)
         record = owner.record
         if record is None:
             return
@@ -330,13 +338,13 @@ class Machine:
 
     def forget(self, run: RunState) -> None:
         """Drop a run that nothing is open of."""
-        if not run.owners:
-            self.runs.pop(run.run_id, None)
+        if not run.owners and self.runs.pop(run.run_id, None) is not None and run.waiting:
+            self.unplaced.run_ended(run)
 
     # ---- facts -----------------------------------------------------------------------------------
 
     def drop_fact(self) -> None:
-        """Count a fact that has no span to go to."""
+        """Count a fact that is told no further."""
         self.counts["facts_dropped"] += 1
 
     def note_on_call(self, meta: Meta, call_id: str, moment: Moment) -> None:
@@ -348,14 +356,14 @@ class Machine:
         elif run is not None and sum(map(len, run.waiting.values())) < _MOST_WAITING:
             run.waiting.setdefault(call_id, []).append(moment)
         else:
-            self.drop_fact()
+            self.unplaced.tell_moment(moment, self.unplaced.place(meta, call_id))
 
     def note_on_next_chat(self, owner: Owner, moment: Moment) -> None:
         """Note a fact on the inference that an owner starts next."""
         if len(owner.waiting) < _MOST_WAITING:
             owner.waiting.append(moment)
         else:
-            self.drop_fact()
+            self.unplaced.tell_moment(moment, None if owner.record is None else owner.record.at)
 
 
 class _Opening(NamedTuple):

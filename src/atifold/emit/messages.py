@@ -40,7 +40,7 @@ def write_request(
         record.content[semconv.TOOL_DEFINITIONS] = to_json_text([_definition(tool) for tool in objects_in(tools)])
     if not isinstance(messages, (list, tuple)):
         return
-    sent = history.send(messages, whole=writer.capture)
+    sent = history.send(messages, whole=writer.wants_whole)
     shown = None
     if sent.whole is not None:
         shown = withheld.messages(history.messages)

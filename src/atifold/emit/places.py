@@ -2,12 +2,17 @@
 
 `does` is the function that handles the event, as `module:function` under `atifold.emit.on`, imported
 when the first event of that name comes. None: the event is counted, and `why` says why no more.
-An event that is in no row is counted as unknown.
+A span event is a log event where the user wants it so, with `severity` (the numbers of OpenTelemetry's
+logs). An event that is in no row is counted as unknown.
 """
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
+
+INFO: Final = 9
+WARN: Final = 13  # refusals and failures
+ERROR: Final = 17  # the run is over
 
 
 class Place(NamedTuple):
@@ -17,6 +22,7 @@ class Place(NamedTuple):
     does: str | None
     place: str
     why: str = ""
+    severity: int = INFO
 
 
 PLACES: Final = (
@@ -36,15 +42,17 @@ PLACES: Final = (
     Place("agent.iteration_end", "agent:iteration_end", "seals the iteration's inference and tools"),
     Place("agent.route_decided", "agent:route_decided", "attributes of the inference"),
     Place("agent.handoff", "outcome:on_owner", "span event on the agent"),
-    Place("agent.output_schema_validation_failed", "outcome:on_owner", "span event on the agent"),
+    Place("agent.output_schema_validation_failed", "outcome:on_owner", "span event on the agent", severity=WARN),
     Place("agent.output_schema_retry", "outcome:on_owner", "span event on the agent"),
-    Place("agent.output_contract_unmet", "outcome:owner_facts", "attributes of and span event on the agent"),
+    Place(
+        "agent.output_contract_unmet", "outcome:owner_facts", "attributes of and span event on the agent", severity=WARN
+    ),
     Place("agent.evidence_checked", "outcome:owner_facts", "attributes of and span event on the agent"),
     Place("agent.run_configured", "agent:run_configured", "attributes of the agent, held until it starts"),
-    Place("agent.thinking_parse_failed", "outcome:on_chat", "span event on the inference"),
+    Place("agent.thinking_parse_failed", "outcome:on_chat", "span event on the inference", severity=WARN),
     Place("agent.thinking_omitted", "outcome:on_next_chat", "span event on the next inference"),
     Place("agent.grounding_nudged", "outcome:on_next_chat", "span event on the next inference"),
-    Place("agent.budget_exhausted", "outcome:owner_facts", "attributes of and span event on the agent"),
+    Place("agent.budget_exhausted", "outcome:owner_facts", "attributes of and span event on the agent", severity=WARN),
     # model calls and tools
     Place("stream.llm_start", "stream:llm_start", "opens chat"),
     Place("stream.llm_end", "stream:llm_end", "ends chat"),
@@ -62,18 +70,18 @@ PLACES: Final = (
     Place("context.budget_pressure", "outcome:on_next_chat", "span event on the next inference"),
     # cost, errors, fallbacks
     Place("cost.tick", "outcome:cost_tick", "cost of the inference, running sum of the agent"),
-    Place("cost.limit_hit", "outcome:owner_facts", "attributes of and span event on the agent"),
-    Place("error.retried", "outcome:on_chat", "span event on the inference"),
+    Place("cost.limit_hit", "outcome:owner_facts", "attributes of and span event on the agent", severity=WARN),
+    Place("error.retried", "outcome:on_chat", "span event on the inference", severity=WARN),
     Place("error.recovered", "outcome:on_chat", "span event on the inference"),
-    Place("error.fatal", "outcome:fatal", "closes all of the run as failed"),
-    Place("error.circuit_changed", "outcome:on_chat", "span event on the inference"),
-    Place("reliability.fail_fast", "outcome:fail_fast", "closes all of the run as failed"),
-    Place("reliability.retried", "outcome:on_chat", "span event on the inference"),
+    Place("error.fatal", "outcome:fatal", "closes all of the run as failed", severity=ERROR),
+    Place("error.circuit_changed", "outcome:on_chat", "span event on the inference", severity=WARN),
+    Place("reliability.fail_fast", "outcome:fail_fast", "closes all of the run as failed", severity=ERROR),
+    Place("reliability.retried", "outcome:on_chat", "span event on the inference", severity=WARN),
     Place("reliability.recovered", "outcome:on_chat", "span event on the inference"),
-    Place("fallback.triggered", "outcome:on_chat", "span event on the inference"),
+    Place("fallback.triggered", "outcome:on_chat", "span event on the inference", severity=WARN),
     # integrity, pauses, permissions, evaluations
     Place("integrity.disposition", "outcome:disposition", "attributes of the agent; seals the run"),
-    Place("integrity.context_error", "outcome:on_owner", "span event on the agent"),
+    Place("integrity.context_error", "outcome:on_owner", "span event on the agent", severity=WARN),
     Place("integrity.external_ground_used", "outcome:on_tool", "span event on the tool"),
     Place("pause.request", "pause:request", "seals the leg as paused"),
     Place("pause.resume", "pause:resume", "span event on the next leg's agent"),
@@ -82,9 +90,14 @@ PLACES: Final = (
     Place("permission.check", "outcome:permission_check", "span event on the tool; a denied one is refused"),
     Place("permission.gate_opened", "outcome:on_owner", "span event on the agent"),
     Place("permission.gate_closed", "outcome:on_owner", "span event on the agent"),
-    Place("permission.halt", "outcome:halt", "closes all of the run as failed"),
-    Place("eval.score", "outcome:score", "span event on what it scores"),
-    Place("eval.threshold_crossed", "outcome:score", "span event on what it scores"),
+    Place("permission.halt", "outcome:halt", "closes all of the run as failed", severity=ERROR),
+    Place("eval.score", "evaluation:score", "span event on what it scores; gen_ai.evaluation.result"),
+    Place(
+        "eval.threshold_crossed",
+        "evaluation:threshold_crossed",
+        "span event on what it scores; log event",
+        severity=WARN,
+    ),
     # retrieval, memory, embeddings
     Place("embedding.generated", "knowledge:embedded", "an embeddings span"),
     Place("memory.retrieved", "knowledge:retrieved", "a retrieval span"),
@@ -98,64 +111,70 @@ PLACES: Final = (
     Place("tools.deactivated", "outcome:on_owner", "span event on the agent"),
     Place("tools.discovery_started", "outcome:on_owner", "span event on the agent"),
     Place("tools.discovery_completed", "outcome:on_owner", "span event on the agent"),
-    Place("tools.discovery_failed", "outcome:on_owner", "span event on the agent"),
+    Place("tools.discovery_failed", "outcome:on_owner", "span event on the agent", severity=WARN),
     Place("tools.shadowed", "outcome:on_owner", "span event on the agent"),
-    Place("tools.claim_swallowed", "outcome:on_owner", "span event on the agent"),
+    Place("tools.claim_swallowed", "outcome:on_owner", "span event on the agent", severity=WARN),
     Place("tools.session_started", "outcome:on_tool", "span event on the tool"),
     Place("tools.session_reused", "outcome:on_tool", "span event on the tool"),
-    Place("tools.session_closed", None, "counted", "comes when no span is open"),
-    Place("tools.session_close_failed", None, "counted", "comes when no span is open"),
+    Place("tools.session_closed", "outcome:log_only", "log event", "comes when no span is open"),
+    Place("tools.session_close_failed", "outcome:log_only", "log event", "comes when no span is open", WARN),
     Place("tools.effect", "outcome:on_tool", "span event on the tool"),
-    Place("tools.result_refused", "outcome:on_tool", "span event on the tool"),
+    Place("tools.result_refused", "outcome:on_tool", "span event on the tool", severity=WARN),
     Place("tools.repeated_call", "outcome:on_tool", "span event on the tool"),
-    Place("tools.absent", "outcome:on_tool", "span event on the tool"),
+    Place("tools.absent", "outcome:on_tool", "span event on the tool", severity=WARN),
     Place("tools.code_run", "outcome:on_tool", "span event on the tool"),
     Place("tools.coverage_declared", "outcome:on_tool", "span event on the tool"),
     Place("tools.semantics_declared", "outcome:on_tool", "span event on the tool"),
     Place("tools.answered_off_wire", "outcome:on_tool", "span event on the tool"),
     Place("tools.mcp_client", "outcome:on_tool", "span event on the tool"),
     Place("tools.request_attempts", "outcome:on_tool", "span event on the tool"),
-    Place("validation.args_invalid", "outcome:on_tool", "span event on the tool"),
+    Place("validation.args_invalid", "outcome:on_tool", "span event on the tool", severity=WARN),
     Place("middleware.decision", "outcome:on_tool", "span event on the tool"),
     Place("tool_choice.picked", "outcome:on_next_chat", "span event on the next inference"),
-    Place("tool_choice.failed", "outcome:on_next_chat", "span event on the next inference"),
+    Place("tool_choice.failed", "outcome:on_next_chat", "span event on the next inference", severity=WARN),
     Place("tool_choice.outcome", "outcome:on_chat", "span event on the inference"),
     # skills and credentials
     Place("skill.activated", "outcome:on_owner", "span event on the agent"),
     Place("skill.graph_declared", "outcome:on_owner", "span event on the agent"),
     Place("skill.deactivated", "outcome:on_owner", "span event on the agent"),
-    Place("skill.rejected", "outcome:on_owner", "span event on the agent"),
+    Place("skill.rejected", "outcome:on_owner", "span event on the agent", severity=WARN),
     Place("skill.reroute_superseded", "outcome:on_owner", "span event on the agent"),
-    Place("skill.route_conflict", "outcome:on_owner", "span event on the agent"),
+    Place("skill.route_conflict", "outcome:on_owner", "span event on the agent", severity=WARN),
     Place("skill.turn_routed", "outcome:on_owner", "span event on the agent"),
     Place("skill.escalated", "outcome:on_owner", "span event on the agent"),
     Place("skill.step_advanced", "outcome:on_tool", "span event on the tool"),
     Place("skill.step_skipped", "outcome:on_tool", "span event on the tool"),
-    Place("skill.steps_unfinished", "outcome:owner_facts", "attributes of and span event on the agent"),
+    Place("skill.steps_unfinished", "outcome:owner_facts", "attributes of and span event on the agent", severity=WARN),
     Place("credential.requested", "outcome:on_tool", "span event on the tool"),
     Place("credential.acquired", "outcome:on_tool", "span event on the tool"),
     Place("credential.authorization_required", "outcome:on_tool", "span event on the tool"),
-    Place("credential.failed", "outcome:on_tool", "span event on the tool"),
+    Place("credential.failed", "outcome:on_tool", "span event on the tool", severity=WARN),
     # artifacts, findings, answers
     Place("artifacts.minted", "outcome:on_tool", "span event on the tool"),
     Place("artifacts.resolved", "outcome:on_tool", "span event on the tool"),
-    Place("artifacts.refused", "outcome:on_tool", "span event on the tool"),
+    Place("artifacts.refused", "outcome:on_tool", "span event on the tool", severity=WARN),
     Place("artifacts.presented", "outcome:on_tool", "span event on the tool"),
-    Place("artifacts.expired", None, "counted", "comes when no span is open"),
-    Place("artifacts.hand_over_failed", None, "counted", "comes when no span is open"),
+    Place("artifacts.expired", "outcome:log_only", "log event", "comes when no span is open"),
+    Place("artifacts.hand_over_failed", "outcome:log_only", "log event", "comes when no span is open", WARN),
     Place("findings.declared", "outcome:on_tool", "span event on the tool"),
     Place("findings.argument", None, "counted", "one for each argument of a finding that is told already"),
     Place("findings.contingent", "outcome:on_tool", "span event on the tool"),
-    Place("findings.standing", None, "counted", "the keeper's bookkeeping between calls"),
-    Place("findings.period", None, "counted", "the keeper's bookkeeping between calls"),
-    Place("findings.judged", None, "counted", "a judge without provider or model: no span can tell it"),
-    Place("findings.judge_failed", None, "counted", "a judge without provider or model: no span can tell it"),
+    Place("findings.standing", "outcome:log_only", "log event", "the keeper's bookkeeping between calls"),
+    Place("findings.period", "outcome:log_only", "log event", "the keeper's bookkeeping between calls"),
+    Place("findings.judged", "outcome:log_only", "log event", "a judge without provider or model: no span can tell it"),
+    Place(
+        "findings.judge_failed",
+        "outcome:log_only",
+        "log event",
+        "a judge without provider or model: no span can tell it",
+        WARN,
+    ),
     Place("findings.negative_claim", "outcome:on_owner", "span event on the agent"),
     Place("answer.assessed", "outcome:owner_facts", "attributes of and span event on the agent"),
     Place("map.engaged", "outcome:on_owner", "span event on the agent"),
     Place("map.parked", "outcome:on_owner", "span event on the agent"),
     Place("ontology.served", "outcome:on_chat", "span event on the inference"),
-    Place("risk.flagged", "outcome:on_owner", "span event on the agent"),
-    Place("resilience.output_fallback_triggered", None, "counted", "comes when no span is open"),
-    Place("resilience.output_canned_used", None, "counted", "comes when no span is open"),
+    Place("risk.flagged", "outcome:on_owner", "span event on the agent", severity=WARN),
+    Place("resilience.output_fallback_triggered", "outcome:log_only", "log event", "comes when no span is open", WARN),
+    Place("resilience.output_canned_used", "outcome:log_only", "log event", "comes when no span is open", WARN),
 )

@@ -19,6 +19,7 @@ from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 from atifold import semconv
 from atifold.emit.attributes import put
 from atifold.emit.lane import Lane, LightSpan
+from atifold.emit.log import Log
 from atifold.emit.oversize import Fitting
 from atifold.emit.spellings import Spelling
 from atifold.emit.tally import Calls, Gaps, Offers
@@ -27,21 +28,12 @@ from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
 
 DROPPED_EVENTS: Final = "atifold.dropped_events"
+MOST_MOMENTS: Final = 128  # on one span: the SDK's own default
+_MOST_KEPT: Final = 1_024  # for the log and for side doors
 _NONE: Final[dict[str, Any]] = {}
-_MOST_MOMENTS: Final = 128  # the SDK's own default
 
 NextIds = Callable[[str, str], None]
 """Told before each start which trace (by run id) and which span (by a key inside it) comes next."""
-
-
-@dataclass(slots=True, eq=False)
-class Moment:
-    """A span event in the making."""
-
-    name: str
-    time_ns: int
-    attributes: dict[str, Any]
-    content: dict[str, Any]
 
 
 class Facts(NamedTuple):
@@ -51,18 +43,30 @@ class Facts(NamedTuple):
     content: dict[str, Any]
 
 
+@dataclass(slots=True, eq=False)
+class Moment:
+    """A span event or log event in the making; `logged` is what the log has beside it, where the span has it itself."""
+
+    name: str
+    time_ns: int
+    attributes: dict[str, Any]
+    content: dict[str, Any]
+    logged: Facts | None = None
+
+
 class Record:
     """One span from its start until it is sealed.
 
     `attributes` are structure, `content` is what leaves only where capture is on, `door` what only a
     side door gets, over `content`: of a history the new part. Sequences are tuples. `incomplete`
-    says why the span is not whole. `tally` and `timed` are for metrics: what no attribute says, and
-    whether what ends here is over and how long it took is known.
+    says why the span is not whole. `begun` and `ended` say that a tool's own start and end event came,
+    `lost` how many moments were too many to keep. `tally` and `timed` are for metrics: what no
+    attribute says, and whether what ends here is over and how long it took is known.
     """
 
     __slots__ = (
-        "_context", "at", "attributes", "content", "door", "end_ns", "error_text", "error_type",
-        "incomplete", "kind", "links", "moments", "name", "parent_id", "span", "start_ns", "tally", "timed",
+        "_context", "at", "attributes", "begun", "content", "door", "end_ns", "ended", "error_text", "error_type",
+        "incomplete", "kind", "links", "lost", "moments", "name", "parent_id", "span", "start_ns", "tally", "timed",
     )  # fmt: skip
 
     def __init__(
@@ -87,7 +91,10 @@ class Record:
         self.door: dict[str, Any] = {}
         self.moments: list[Moment] = []
         self.links = links
+        self.lost = 0
         self.end_ns: int | None = None
+        self.begun = False
+        self.ended = False
         self.error_type: str | None = None
         self.error_text: str | None = None
         self.incomplete: tuple[str, ...] = ()
@@ -103,13 +110,13 @@ class Record:
         return self._context
 
     def note(self, moment: Moment) -> None:
-        """Add a span event; beyond what any backend shows they are only counted."""
+        """Add a span event; what is too much for a span is for the log, where there is one, and for side doors."""
         if semconv.WITHHELD in moment.content:
             self.lack(moment.content.pop(semconv.WITHHELD))
-        if len(self.moments) < _MOST_MOMENTS:
+        if len(self.moments) < _MOST_KEPT:
             self.moments.append(moment)
         else:
-            self.attributes[DROPPED_EVENTS] = self.attributes.get(DROPPED_EVENTS, 0) + 1
+            self.lost += 1
 
     def take(self, facts: Facts) -> None:
         """Put an event's fields on the span."""
@@ -150,11 +157,12 @@ class SpanWriter:
         *,
         capture: bool,
         ids: NextIds | None,
+        log: Log,
         max_value: int = 0,
         redacted: bool = False,
         spelling: Spelling | None = None,
     ) -> None:
-        """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
+        """Take the tracer, who gets whole records, and whether content goes on spans.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
         `max_value` is the length of the longest content value that goes there, 0 for any. `redacted`
@@ -165,6 +173,7 @@ class SpanWriter:
         self._doors = doors
         self.capture = capture
         self._ids = ids
+        self._log = log
         self._max_value = max_value
         self._redacted = redacted
         self._spelling = spelling
@@ -174,7 +183,15 @@ class SpanWriter:
     @property
     def wants_content(self) -> bool:
         """Tell whether content goes anywhere at all."""
-        return self.capture or bool(self._doors())
+        return self.capture or bool(self._doors()) or self._logs_content()
+
+    @property
+    def wants_whole(self) -> bool:
+        """Tell whether anybody gets whole histories: all but side doors, which put them together again."""
+        return self.capture or self._logs_content()
+
+    def _logs_content(self) -> bool:
+        return self._log.content and self._log.ready()
 
     def start(
         self,
@@ -227,6 +244,8 @@ class SpanWriter:
             record.attributes[semconv.INCOMPLETE] = record.incomplete
         if record.error_type is not None:
             record.attributes[semconv.ERROR_TYPE] = record.error_type
+        if len(record.moments) > MOST_MOMENTS:
+            self._count_dropped(record)
         doors = self._doors()
         if doors:
             whole = partial(self._span, record, end_ns)
@@ -239,13 +258,14 @@ class SpanWriter:
 
     def _end(self, record: Record, end_ns: int) -> None:
         span = record.span
+        moments = self._shown(record.moments) if record.moments else record.moments
         if isinstance(span, LightSpan):
-            if not record.moments and record.error_type is None and self._end_light(span, record, end_ns):
+            if not moments and record.error_type is None and self._end_light(span, record, end_ns):
                 return
             span = span.real()
         fitting = Fitting(span, self._max_value)
         attributes = fitting.attributes(record.attributes, record.content if self.capture else _NONE)
-        for moment in record.moments:
+        for moment in moments:
             facts = fitting.of_event(moment.attributes, moment.content if self.capture else _NONE)
             span.add_event(moment.name, facts, moment.time_ns)
         if record.error_type is not None:
@@ -266,6 +286,16 @@ class SpanWriter:
 
     def _spelled(self, attributes: dict[str, Any]) -> dict[str, Any]:
         return attributes if self._spelling is None else self._spelling(attributes)
+
+    def _shown(self, moments: list[Moment]) -> list[Moment]:
+        """Return what becomes span events: as many as a span takes, and none that the log has in their place."""
+        return [] if self._log.instead and self._log.ready() else moments[:MOST_MOMENTS]
+
+    def _count_dropped(self, record: Record) -> None:
+        """Say how many moments neither the span nor the log has."""
+        dropped = record.lost + (0 if self._log.ready() else len(record.moments) - MOST_MOMENTS)
+        if dropped:
+            record.attributes[DROPPED_EVENTS] = dropped
 
     def _span(self, record: Record, end_ns: int) -> Span:
         failed = record.error_type is not None

@@ -21,16 +21,16 @@ from atifold.plugin.listener import Listener
 from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
+from atifold.plugin.signals import Signals, emitter_of, metrics_of
 from atifold.redaction import Redact
 from atifold.settings import Settings
 from atifold.spans import SideDoor
 
 if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
     from opentelemetry.metrics import MeterProvider
 
     from atifold.bus import EventBus
-    from atifold.emit import Emitter
-    from atifold.emit.emitter import Observer
 
 _log = logging.getLogger("atifold")
 _lock = threading.RLock()
@@ -56,6 +56,7 @@ def instrument(
     bus: EventBus | None = None,
     processor: bool = True,
     meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
     redact: Redact | None = None,
     **settings: object,
 ) -> EventBus:
@@ -67,7 +68,7 @@ def instrument(
     with a warning. A second call for the same provider and bus changes nothing.
 
     Metrics go to `meter_provider` (None: the global one, also one that is set later); where there is no
-    MeterProvider of the SDK there are none.
+    MeterProvider of the SDK there are none. The same holds for log events and `logger_provider`.
 
     `redact(event, path, value)` is asked for every content value of every event before anything is made
     of it, and for what the provider's other spans say before it is folded; it returns the value, another
@@ -86,6 +87,7 @@ def instrument(
         bus=bus,
         processor=processor,
         meter_provider=meter_provider,
+        logger_provider=logger_provider,
         redact=redact,
         **settings,
     ).bus
@@ -105,12 +107,13 @@ def attach(
     bus: EventBus | None = None,
     processor: bool = True,
     meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
     redact: Redact | None = None,
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
     chosen = settings_of(directory, settings)
-    observers = _observers(chosen, meter_provider)
+    meters = metrics_of(chosen, meter_provider)
     provider = _sdk_provider(tracer_provider)
     if bus is None:
         bus = shared_bus()
@@ -126,16 +129,24 @@ def attach(
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
-        side_doors = _side_doors(attachment.doors, bus)
-        return Attached(bus, _connect(bus, attachment, _emitter(provider, chosen, side_doors, observers, redact)))
+        signals = Signals(meters, logger_provider, redact)
+        return Attached(bus, _connect(provider, bus, attachment, chosen, signals))
 
 
-def _connect(bus: EventBus, attachment: _Attachment, emitter: Emitter) -> Callable[[], None]:
-    """Have an emitter hear the events of a bus; return the way to stop."""
-    found = attachment.doors()
-    # The exit handler is registered after the provider's own one, so run before it: spans that are
-    # open still reach every processor.
-    undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found)]
+def _connect(
+    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings, signals: Signals
+) -> Callable[[], None]:
+    """Have the events of a bus become spans of a provider, metrics and log events; return the way to stop."""
+    undo: list[Callable[[], object]] = []
+
+    def flush_before_exit() -> None:
+        # An exit handler that is registered after that of a provider runs before it: what is open still
+        # reaches every processor. A LoggerProvider may be there only later.
+        undo.append(process.before_exit(emitter.flush))
+
+    emitter = emitter_of(provider, settings, _side_doors(attachment.doors, bus), signals, flush_before_exit)
+    flush_before_exit()
+    undo += [emitter.attach(bus), *(door.feed_from(emitter) for door in attachment.doors())]
     process.watch_forks(emitter)
 
     def release() -> None:
@@ -157,37 +168,6 @@ def _agreed(redact: Redact | None, found: Sequence[Listener]) -> Redact | None:
     for door in found:
         door.redact_with(redact)
     return redact
-
-
-def _emitter(
-    provider: TracerProvider,
-    settings: Settings,
-    side_doors: Callable[[], Sequence[SideDoor]],
-    observers: Sequence[Observer],
-    redact: Redact | None,
-) -> Emitter:
-    from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
-    from atifold.emit.spellings import spelling  # noqa: PLC0415 - the same
-
-    return Emitter(
-        provider.get_tracer("atifold"),
-        side_doors=side_doors,
-        capture_content=settings.capture_content.on_spans,
-        session_id=settings.session_id,
-        redact=redact,
-        max_value=settings.max_value,
-        observers=observers,
-        time_chunks=settings.chunk_metrics and bool(observers),
-        spelling=spelling(settings.attributes, settings.cost_names),
-    )
-
-
-def _observers(settings: Settings, meter_provider: MeterProvider | None) -> Sequence[Observer]:
-    if settings.metrics == "off":
-        return ()
-    from atifold.emit.metrics import Metrics  # noqa: PLC0415 - loaded by who wants metrics
-
-    return (Metrics(meter_provider, names=settings.metrics, per_chunk=settings.chunk_metrics),)
 
 
 def _side_doors(found: Doors, bus: EventBus) -> Callable[[], Sequence[SideDoor]]:

@@ -57,6 +57,7 @@ class Harness:
             bus=self.bus,
             processor=False,
             meter_provider=self.meter_provider,
+            logger_provider=self.logger_provider,
             redact=redact,
             **settings,
         )

@@ -135,7 +135,7 @@ def route_decided(machine: Machine, event: Event[Any]) -> None:
     owner = machine.agent(event)
     chat = owner.chat()
     if chat is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     chat.record.take(facts_of(event, without=frozenset({"turnIndex", "iterIndex"})))
 

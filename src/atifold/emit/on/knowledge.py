@@ -58,7 +58,7 @@ def attached(machine: Machine, event: Event[Any]) -> None:
     owner = machine.find(event)
     held = [r for r in owner.held if r.attributes.get(semconv.OPERATION) == "retrieval"] if owner is not None else []
     if not held:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     facts: dict[str, Any] = {}
     for figure in ("score", "rank"):

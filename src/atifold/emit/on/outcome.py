@@ -27,7 +27,7 @@ def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
         record.attributes[semconv.COST_CUMULATIVE] = float(cumulative)
     usd = payload.estimated_usd
     if usd is None or (chat is None and record is None):
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     elif chat is not None and owner is not None:
         _add_cost(chat, usd)
         if payload.__pydantic_extra__ and "atifold.last" in payload.__pydantic_extra__:
@@ -76,6 +76,7 @@ def _end_run(machine: Machine, event: Event[Any], kind: str, text: object) -> No
     for owner in run.owners:
         if owner.record is not None and len(owner.path) == min(len(o.path) for o in run.owners):
             owner.record.take(facts)
+    machine.unplaced.repeat(event, machine.unplaced.place(event.meta))
     failure = (kind, text if isinstance(text, str) else None)
     machine.close_run(run, event.meta.time_ns, failure=failure)
     machine.forget(run)
@@ -85,7 +86,7 @@ def disposition(machine: Machine, event: Event[Any]) -> None:
     """Seal the run: nothing follows. A turn that has not ended by now was abandoned."""
     run = machine.runs.get(event.meta.run_id)
     if run is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     facts = facts_of(event)
     for owner in run.owners:
@@ -106,7 +107,7 @@ def on_chat(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the inference it names by its stage, else on the newest of its branch, else the next."""
     owner = machine.find(event)
     if owner is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     chat = _priced_chat(owner, event.meta.runtime_stage_id) or owner.chat()
     if chat is None:
@@ -119,7 +120,7 @@ def on_next_chat(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the inference that comes next."""
     owner = machine.find(event)
     if owner is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     else:
         machine.note_on_next_chat(owner, moment_of(event))
 
@@ -128,7 +129,7 @@ def on_owner(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the agent (or composition) it belongs to."""
     owner = machine.find(event)
     if owner is None or owner.record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     else:
         owner.record.note(moment_of(event))
 
@@ -137,10 +138,11 @@ def owner_facts(machine: Machine, event: Event[Any]) -> None:
     """Put a fact on the agent's attributes, and note when it happened."""
     owner = machine.find(event)
     if owner is None or owner.record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
-    owner.record.take(facts_of(event))
-    owner.record.note(Moment(event.type, event.meta.time_ns, {}, {}))
+    facts = facts_of(event)
+    owner.record.take(facts)
+    owner.record.note(Moment(event.type, event.meta.time_ns, {}, {}, facts))
 
 
 def on_tool(machine: Machine, event: Event[Any]) -> None:
@@ -157,7 +159,7 @@ def _on_open_tool(machine: Machine, event: Event[Any], moment: Moment) -> None:
     running = [tool for tool in owner.tools if not tool.ended] if owner is not None else []
     record = running[-1].record if running else owner.record if owner is not None else None
     if record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     else:
         record.note(moment)
 
@@ -177,18 +179,6 @@ def permission_check(machine: Machine, event: Event[Any]) -> None:
         running[0].refused = True
 
 
-def score(machine: Machine, event: Event[Any]) -> None:
-    """Note an evaluation on what it evaluates: the run it names, else the only open one, else nothing."""
-    target = read_field(event, "target_ref")
-    named = machine.runs.get(str(target)) or machine.runs.get(event.meta.run_id)
-    candidates = [run for run in machine.runs.values() if run.owners]
-    session = event.meta.session_id
-    if session:
-        candidates = [run for run in candidates if run.session_id == session]
-    run = named if named is not None and named.owners else candidates[0] if len(candidates) == 1 else None
-    tool = None if run is None else run.tool(str(target))
-    record = tool.record if tool is not None else run.owners[0].record if run is not None and run.owners else None
-    if record is None:
-        machine.drop_fact()
-    else:
-        record.note(moment_of(event))
+def log_only(machine: Machine, event: Event[Any]) -> None:
+    """Tell the log of a fact that comes when no span is open, or fits on none."""
+    machine.unplaced.tell(event, counted_as="events_counted")

@@ -28,7 +28,7 @@ def request(machine: Machine, event: Event[Any]) -> None:
         if call_id is None or tool.call_id == call_id
     ]
     if not waiting or (call_id is None and len({run.run_id for run, _ in waiting}) > 1):
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     run = waiting[-1][0]
     _annotate(run, facts_of(event))
@@ -48,7 +48,7 @@ def _annotate(run: RunState, facts: Facts) -> None:
 def resume(machine: Machine, event: Event[Any]) -> None:
     """Hold what is said of the next leg until it is recognised by its waiting call."""
     if not machine.pauses.tell(moment_of(event), event.meta.session_id):
-        machine.drop_fact()
+        machine.unplaced.tell(event)
 
 
 def recognise_leg(machine: Machine, event: Event[Any], call_id: str) -> None:

@@ -223,7 +223,7 @@ def thinking_end(machine: Machine, event: Event[StreamThinkingEnd]) -> None:
     payload = event.payload
     found = _chat(machine, event) or _newest(machine, event)
     if found is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     owner, chat = found
     if event.redacted is not None:

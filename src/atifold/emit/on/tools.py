@@ -32,6 +32,7 @@ def tool_start(machine: Machine, event: Event[ToolStart]) -> None:
     tool.arguments = payload.args
     if event.redacted is not None:
         tool.record.lack(withheld_names(event))
+    tool.record.begun = True
     if payload.protocol is not None:
         tool.record.attributes["agentfootprint.stream.protocol"] = payload.protocol
     if payload.not_dispatched is not None:
@@ -179,8 +180,9 @@ def tool_progress(machine: Machine, event: Event[Any]) -> None:
     """Note a tool's progress on its span, the first sixteen times."""
     run = machine.runs.get(event.meta.run_id)
     tool = None if run is None else run.tool(str(getattr(event.payload, "tool_call_id", "")), event.meta.subflow_path)
-    moment = moment_of(event)
-    if tool is None or sum(m.name == moment.name for m in tool.record.moments) >= _MOST_PROGRESS:
+    if tool is None:
+        machine.unplaced.tell(event)
+    elif sum(m.name == event.type for m in tool.record.moments) >= _MOST_PROGRESS:
         machine.drop_fact()
-        return
-    tool.record.note(moment)
+    else:
+        tool.record.note(moment_of(event))
