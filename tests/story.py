@@ -226,7 +226,8 @@ class Stage:
         if logs:
             logger_provider = LoggerProvider(shutdown_on_exit=False)
             logger_provider.add_log_record_processor(SimpleLogRecordProcessor(self.logged))
-            emitter["log"] = EventLog(logger_provider, events="both", content=True, live=False)
+            most = emitter.get("max_value", 0)
+            emitter["log"] = EventLog(logger_provider, events="both", content=True, max_value=most, live=False)
         self.door = Door()
         self.bus = EventBus()
         self.emitter = Emitter(self.tracer, side_doors=(self.door,), **emitter)

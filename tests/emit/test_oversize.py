@@ -120,3 +120,12 @@ def test_structure_is_never_too_long_for_the_setting() -> None:
     assert played.named("chat " + "m" * 100).attributes[semconv.REQUEST_MODEL] == "m" * 100
     assert all(semconv.OMITTED not in span.attributes for span in played)
     assert play(told, capture_content=True, max_value=50).named("chat " + "m" * 100).attributes[semconv.OMITTED]
+
+
+def test_a_long_value_is_on_no_log_event_either() -> None:
+    """It is named there as on spans; what is short stays."""
+    told = Story().turn().asks().answers(calls=1).starts("c", args={"q": "short"}).ends("c", LONG).turn_over()
+    logged = {record.log_record.event_name: record.log_record for record in play(told, logs=True, max_value=400).logs}
+    start, end = (logged[f"agentfootprint.stream.tool_{side}"].attributes for side in ("start", "end"))
+    assert (dict(start["gen_ai.tool.call.arguments"]), semconv.OMITTED in start) == ({"q": "short"}, False)
+    assert ("gen_ai.tool.call.result" in end, end[semconv.OMITTED]) == (False, ("gen_ai.tool.call.result:500",))

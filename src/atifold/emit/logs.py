@@ -16,6 +16,7 @@ from opentelemetry.trace import SpanContext, SpanKind
 from atifold import semconv
 from atifold.emit.attributes import rising
 from atifold.emit.logger import LoggerSource
+from atifold.emit.oversize import short_enough
 from atifold.emit.places import ERROR, INFO, PLACES, WARN
 from atifold.emit.structured import structured
 from atifold.emit.writer import MOST_MOMENTS, Moment, Record
@@ -55,18 +56,21 @@ class EventLog:
         events: Literal["span", "log", "both"] = "span",
         content: bool = False,
         unsampled: bool = False,
+        max_value: int = 0,
         live: bool = True,
         found: Callable[[], object] | None = None,
     ) -> None:
         """Take the provider, None for the global one, also one that is set later: `found` is called then.
 
-        `unsampled` lets events of spans go that the sampler dropped. `live` False is for replays: an
+        `unsampled` lets events of spans go that the sampler dropped. A content value of more than
+        `max_value` characters is left out and named; 0 is no limit. `live` False is for replays: an
         event was observed when it happened.
         """
         self.content = content
         self.catalogue = events != "span"
         self.instead = events == "log"
         self._unsampled = unsampled
+        self._max_value = max_value
         self._live = live
         self._source = LoggerSource(provider, found)
 
@@ -154,7 +158,7 @@ class EventLog:
         logger = self._source.logger()
         if logger is None:
             return
-        told = {**attributes, **content} if self.content else attributes
+        told = {**attributes, **short_enough(content, self._max_value)} if self.content else attributes
         logger.emit(
             event_name=name,
             timestamp=time_ns,

@@ -70,6 +70,16 @@ class Fitting:
         return False
 
 
+def short_enough(content: Mapping[str, Any], most: int) -> Mapping[str, Any]:
+    """Return content without values of more than `most` characters, which are named; 0 is no limit."""
+    sizes = {name: _length(value) for name, value in content.items() if name != semconv.WITHHELD}
+    long = {name: size for name, size in sizes.items() if size > most > 0}
+    if not long:
+        return content
+    kept = {name: value for name, value in content.items() if name not in long}
+    return {**kept, semconv.OMITTED: tuple(f"{name}:{size}" for name, size in long.items())}
+
+
 def _limit_of(limits: object, name: str) -> float:
     found = getattr(limits, name, None)
     return found if isinstance(found, int) else math.inf

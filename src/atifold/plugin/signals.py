@@ -60,6 +60,7 @@ def emitter_of(
             events=settings.events,
             content=settings.capture_content.on_events,
             unsampled=settings.log_unsampled,
+            max_value=settings.max_value,
             found=logger_found,
         ),
         redact=signals.redact,
