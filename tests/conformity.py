@@ -263,8 +263,14 @@ SPAN_TYPES: Final[dict[str, SpanType]] = {
 }
 """The span types that are emitted, by their names in the conventions."""
 
+REFINED: Final = {"gen_ai.skill.name": "string", "process.executable.name": "string", "process.exit.code": "int"}
+"""What a tool's span may have by the conventions' refinements (load_skill, command), which the table does not list."""
+
+OWN_SPANS: Final[dict[str, str]] = {"tools.discovery": "agentfootprint.tools.provider_id"}
+"""Spans that the conventions have no type for, by `agentfootprint.operation`, and what their names end with."""
+
 _OWN = ("agentfootprint.", "atifold.")
-_OURS = ("gen_ai.", "error.", "server.")
+_OURS = ("gen_ai.", "error.", "server.", "process.")
 _MOST = 2**63 - 1
 
 
@@ -294,6 +300,8 @@ def check(span: Span, *, content: bool, sessions: Collection[str] = ()) -> list[
     `content` says whether content may be on it, `sessions` which conversation ids there were.
     """
     found = next((row for row in SPAN_TYPES.values() if _is(span, row)), None)
+    if found is None and span.attributes.get("agentfootprint.operation") in OWN_SPANS:
+        return [f"{span.name}: {line}" for line in _of_own_span(span, content=content)]
     if found is None:
         return [f"{span.name}: no span type has operation {span.attributes.get(OPERATION)!r}"]
     lines = [*_of_type(span, found), *_of_attributes(span, found), *_of_status(span)]
@@ -304,6 +312,18 @@ def check(span: Span, *, content: bool, sessions: Collection[str] = ()) -> list[
     return [f"{span.name}: {line}" for line in lines]
 
 
+def _of_own_span(span: Span, *, content: bool) -> list[str]:
+    """Check a span that is ours alone: nothing of the conventions but the type of its failure."""
+    operation = span.attributes["agentfootprint.operation"]
+    wanted = f"{operation} {span.attributes.get(OWN_SPANS[operation]) or ''}".strip()
+    lines = [] if span.name == wanted else [f"wanted the name {wanted!r}"]
+    lines += [] if span.kind is Kind.INTERNAL else [f"kind {span.kind.value}"]
+    lines += ["ends before it starts"] if span.end_ns is None or span.end_ns < span.start_ns else []
+    lines += [f"{name} is not ours" for name in span.attributes if not name.startswith((*_OWN, "error.type"))]
+    lines += [f"{name} is no attribute value" for name, value in span.attributes.items() if not _fits_otlp(value)]
+    return [*lines, *_of_status(span), *([] if content else _of_silence(span))]
+
+
 def _is(span: Span, row: SpanType) -> bool:
     return span.attributes.get(OPERATION) in row.operations
 
@@ -312,6 +332,8 @@ def _of_type(span: Span, row: SpanType) -> list[str]:
     lines = [] if span.kind in row.kinds else [f"kind {span.kind.value}"]
     tail = span.attributes.get(row.named_by) if row.named_by else None
     wanted = f"{span.attributes[OPERATION]} {tail}" if tail else span.attributes[OPERATION]
+    if "gen_ai.skill.name" in span.attributes:
+        wanted = f"{wanted} {span.attributes['gen_ai.skill.name']}"
     if span.name != wanted:
         lines.append(f"wanted the name {wanted!r}")
     if span.end_ns is None or span.end_ns < span.start_ns:
@@ -334,6 +356,8 @@ def _fault(name: str, value: Any, row: SpanType, *, agent: bool) -> str | None:
         if not name.startswith(_OWN):
             return f"{name} is in no namespace of ours"
         return None if _fits_otlp(value) else f"{name} is no attribute value: {value!r}"
+    if name in REFINED and "execute_tool" in row.operations:
+        return None if _FITS[REFINED[name]](value) else f"{name} is no {REFINED[name]}: {value!r}"
     if name not in row.allowed:
         return f"{name} is not of this span type"
     if not _FITS[TYPES[name]](value):

@@ -47,6 +47,17 @@ class Facts(NamedTuple):
     content: dict[str, Any]
 
 
+def no_facts() -> Facts:
+    """Return facts that others can be added to."""
+    return Facts({}, {})
+
+
+def add(facts: Facts, more: Facts) -> None:
+    """Add facts to others; of one name the later value counts."""
+    facts.structure.update(more.structure)
+    facts.content.update(more.content)
+
+
 class Record:
     """One span from its start until it is sealed.
 
@@ -106,6 +117,11 @@ class Record:
         """Put an event's fields on the span."""
         self.attributes.update(facts.structure)
         self.content.update(facts.content)
+
+    def rename(self, name: str) -> None:
+        """Give the span its full name, which a later event told."""
+        self.name = name
+        self.span.update_name(name)
 
     def fail(self, error_type: str, text: str | None) -> None:
         """Mark the span as failed; the first reason stays."""

@@ -13,6 +13,7 @@ from atifold.emit.history import History, objects_in
 from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
+from atifold.emit.writer import no_facts
 from atifold.events.envelope import Event, Meta
 from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
 from atifold.jsontext import scrub
@@ -35,6 +36,9 @@ def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
         for moment in owner.waiting:
             chat.record.note(moment)
         owner.waiting = []
+    if owner.coming.structure or owner.coming.content:
+        chat.record.take(owner.coming)
+        owner.coming = no_facts()
 
 
 def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:

@@ -56,6 +56,9 @@ def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns:
     for moment in owner.run.waiting.pop(call_id, ()):
         record.note(moment)
         tool.refused = tool.refused or moment.attributes.get("agentfootprint.permission.result") == "deny"
+    coming = owner.run.coming.pop(call_id, None)
+    if coming is not None:
+        record.take(coming)
     owner.tools.append(tool)
     if stage_id:
         machine.by_stage[owner.run.run_id, stage_id] = record

@@ -1,0 +1,58 @@
+"""Put on the next inference what its request was made of: counts, tools offered, pressure on its budget."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from atifold import semconv
+from atifold.emit.facts import facts_of, read_field
+from atifold.emit.machine import Machine
+from atifold.emit.on.call_facts import on_next
+from atifold.emit.on.outcome import on_next_chat
+from atifold.emit.writer import Facts
+from atifold.events.envelope import Event
+from atifold.jsontext import to_json_text
+from atifold.kinds import field
+
+_SLOTS: Final = {
+    name: f"agentfootprint.context.{name.replace('-', '_')}" for name in ("system-prompt", "messages", "tools")
+}
+_EVALUATED: Final = ("active_count", "skipped_count", "evaluated_total")
+
+
+def slot_composed(machine: Machine, event: Event[Any]) -> None:
+    """Put a slot's characters, and how many entries had no room, on the next inference."""
+    stem, budget = _SLOTS.get(str(read_field(event, "slot"))), read_field(event, "budget")
+    if stem is None:
+        machine.drop_fact()
+        return
+    told = {
+        f"{stem}.used": getattr(budget, "used", None),
+        f"{stem}.cap": getattr(budget, "cap", None),
+        f"{stem}.dropped_count": read_field(event, "dropped_count"),
+    }
+    on_next(machine, event, Facts({name: value for name, value in told.items() if type(value) is int}, {}))
+
+
+def evaluated(machine: Machine, event: Event[Any]) -> None:
+    """Put on the next inference how many injections were asked, and how many are in it."""
+    told = {f"agentfootprint.context.{name}": read_field(event, name) for name in _EVALUATED}
+    on_next(machine, event, Facts({name: value for name, value in told.items() if type(value) is int}, {}))
+
+
+def offered(machine: Machine, event: Event[Any]) -> None:
+    """Put the tools that the next inference is offered, and those withheld, on it."""
+    facts = facts_of(event, without=frozenset({"withheldReasons"}))
+    reasons = field(event.payload.to_wire(), "withheldReasons")
+    if reasons:  # by tool: as attributes they would be names without end
+        facts.structure["agentfootprint.tools.withheld_reasons"] = to_json_text(reasons)
+    on_next(machine, event, facts)
+
+
+def budget_pressure(machine: Machine, event: Event[Any]) -> None:
+    """Put the pressure on the next inference and note it; a history that is summarised is compacted."""
+    facts = facts_of(event)
+    if read_field(event, "slot") == "messages" and read_field(event, "plan_action") == "summarize":
+        facts.structure[semconv.COMPACTED] = True
+    on_next(machine, event, facts)
+    on_next_chat(machine, event)
