@@ -77,7 +77,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
             fields.setdefault("attempts", attempts)
         served = _served(span)
         if served:
-            who = {name: fields[name] for name in ("provider", "model") if name in fields}
+            who: dict[str, Any] = {name: fields[name] for name in ("provider", "model") if name in fields}
             fields.setdefault("served", {**who, **served})
     scores = tuple(_score(event) for event in span.events if event.name == _SCORE)
     if scores:

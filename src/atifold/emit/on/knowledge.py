@@ -125,7 +125,8 @@ def _read_before(owner: Owner, source: str | None) -> Record | None:
     """Return the newest search or retrieval that is not sealed, of one memory where its id is known."""
     held = [record for record in owner.held if record.attributes.get(semconv.OPERATION) in ("retrieval", SEARCH)]
     own = [r for r in held if source in (r.attributes.get(semconv.DATA_SOURCE), r.attributes.get(semconv.MEMORY_STORE))]
-    return (own or held or [None])[-1]
+    found = own or held
+    return found[-1] if found else None
 
 
 def _as_record(moment: Moment) -> dict[str, Any]:

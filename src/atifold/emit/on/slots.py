@@ -26,18 +26,20 @@ def slot_composed(machine: Machine, event: Event[Any]) -> None:
     if stem is None:
         machine.drop_fact()
         return
-    told = {
-        f"{stem}.used": getattr(budget, "used", None),
-        f"{stem}.cap": getattr(budget, "cap", None),
-        f"{stem}.dropped_count": read_field(event, "dropped_count"),
-    }
-    on_next(machine, event, Facts({name: value for name, value in told.items() if type(value) is int}, {}))
+    told = {f"{stem}.used": getattr(budget, "used", None), f"{stem}.cap": getattr(budget, "cap", None)}
+    dropped = read_field(event, "dropped_count")
+    if dropped:  # three slots a call, and hardly ever is anything dropped
+        told[f"{stem}.dropped_count"] = dropped
+    on_next(machine, event, _whole(told))
 
 
 def evaluated(machine: Machine, event: Event[Any]) -> None:
     """Put on the next inference how many injections were asked, and how many are in it."""
-    told = {f"agentfootprint.context.{name}": read_field(event, name) for name in _EVALUATED}
-    on_next(machine, event, Facts({name: value for name, value in told.items() if type(value) is int}, {}))
+    on_next(machine, event, _whole({f"agentfootprint.context.{name}": read_field(event, name) for name in _EVALUATED}))
+
+
+def _whole(told: dict[str, Any]) -> Facts:
+    return Facts({name: value for name, value in told.items() if type(value) is int}, {})
 
 
 def offered(machine: Machine, event: Event[Any]) -> None:
