@@ -312,7 +312,7 @@ class Machine:
             self.seal_tool(owner, tool, at_ns=how.end_ns, incomplete=reason)
         for record in owner.discoveries.values():
             _settle(record, how, ended=False)
-            record.end_ns = how.end_ns
+            record.end_ns = max(record.start_ns, how.end_ns)
             if reason:
                 record.unfinished(reason)
         self.ready.extend([*owner.held, *owner.discoveries.values()])

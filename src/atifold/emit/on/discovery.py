@@ -8,7 +8,7 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
-from atifold.emit.machine import NO_START, Machine, started_ns
+from atifold.emit.machine import ABANDONED, NO_START, Machine, started_ns
 from atifold.emit.on.call_facts import tool_facts
 from atifold.emit.on.outcome import on_owner, on_tool
 from atifold.emit.state import Owner
@@ -29,8 +29,8 @@ def started(machine: Machine, event: Event[Any]) -> None:
     provider = _provider(event)
     before = owner.discoveries.pop(provider, None)
     if before is not None:
-        before.end_ns = event.meta.time_ns
-        before.unfinished("never ended")
+        before.end_ns = max(before.start_ns, event.meta.time_ns)
+        before.unfinished(ABANDONED)
         machine.hold(owner, before)
     owner.discoveries[provider] = _open(machine, owner, event, event.meta.time_ns)
 

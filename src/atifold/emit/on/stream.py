@@ -30,15 +30,15 @@ def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
     chat = _open_chat(machine, owner, event.meta, payload.model or "", payload.provider or "", request)
     messages = extra.get("atifold.messages")
     chat.messages_count = payload.messages_count if messages is None else None
+    if owner.coming.structure or owner.coming.content:
+        chat.record.take(owner.coming)
+        owner.coming = no_facts()
     if machine.writer.wants_content:
         _write_request(machine, owner, chat, payload, messages, extra.get("atifold.toolDefinitions"))
     if owner.waiting:
         for moment in owner.waiting:
             chat.record.note(moment)
         owner.waiting = []
-    if owner.coming.structure or owner.coming.content:
-        chat.record.take(owner.coming)
-        owner.coming = no_facts()
 
 
 def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:
