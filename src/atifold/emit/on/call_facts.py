@@ -90,11 +90,14 @@ def checked(machine: Machine, event: Event[Any]) -> None:
 
 def code_run(machine: Machine, event: Event[Any]) -> None:
     """Put a program's run on its tool: the conventions' command has its exit code."""
-    facts = facts_of(event, without=_SAID_BY_THE_SPAN | {"tool"})
+    record = running_record(machine, event)
+    if record is None:
+        machine.drop_fact()
+        return
+    record.take(facts_of(event, without=_SAID_BY_THE_SPAN | {"tool"}))
     exit_code = read_field(event, "exit_code")
-    if type(exit_code) is int:
-        facts.structure[semconv.EXIT_CODE] = exit_code
-    _put_on_tool(machine, event, facts)
+    if type(exit_code) is int and record.attributes.get(semconv.OPERATION) == "execute_tool":
+        record.attributes[semconv.EXIT_CODE] = exit_code
 
 
 def semantics_declared(machine: Machine, event: Event[Any]) -> None:
