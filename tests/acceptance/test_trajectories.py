@@ -148,6 +148,21 @@ def test_a_call_that_was_not_dispatched_says_so() -> None:
     assert "error_type" not in json.dumps(step)
 
 
+def test_a_skill_and_an_exit_code_stand_on_their_calls() -> None:
+    """Under the conventions' names; the call keeps the tool's own name."""
+    story = Story().turn().asks().answers("", calls=2)
+    story.starts("c", "read_skill", {"id": "billing"}).ends("c", "Bill thus.")
+    story.tell("skill.activated", {"skillId": "billing", "reason": "read_skill_result"})
+    story.starts("d", "run_code").tell("tools.code_run", {"tool": "run_code", "exitCode": 2}).ends("d", "no")
+    played = play(story.turn_over())
+    (made,) = played.folded().documents
+    (step,) = agent_steps(made.trajectory)
+    skill, command = step["tool_calls"]
+    assert (skill["function_name"], skill["extra"]["gen_ai.skill.name"]) == ("read_skill", "billing")
+    assert (command["function_name"], command["extra"]["process.exit.code"]) == ("run_code", 2)
+    assert "unknown_keys" not in played.folded().report
+
+
 # ---- attempts ------------------------------------------------------------------------------------
 
 

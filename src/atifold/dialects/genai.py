@@ -179,8 +179,10 @@ KEPT: Final = frozenset(
         "gen_ai.request.choice.count",
         "gen_ai.request.previous_response.id",
         "gen_ai.output.type",
+        "gen_ai.skill.name",
         "gen_ai.tool.type",
         "openai.request.service_tier",
+        "process.exit.code",
         "openai.response.service_tier",
     }
 )

@@ -20,8 +20,9 @@ def resolve(
 ) -> tuple[dict[SpanKey, Parent], list[SpanKey]]:
     """Return the parent of each call, and the spans whose tie to their parent was cut to break a circle.
 
-    Spans that are no calls are stepped over; `beside` are such whose parent is wanted too. Of a circle the span that starts first becomes a root.
-    Every span is looked at once, so a deep or circular tree costs no more than a flat one.
+    Spans that are no calls are stepped over; `beside` are such whose parent is wanted too. Of a circle
+    the span that starts first becomes a root. Every span is looked at once, so a deep or circular tree
+    costs no more than a flat one.
     """
     cut = _circles(spans)
     known: dict[SpanKey, Parent] = {}

@@ -44,7 +44,12 @@ PLACES: Final = (
     Place("agent.output_schema_validation_failed", "outcome:on_owner", "span event on the agent"),
     Place("agent.output_schema_retry", "outcome:on_owner", "span event on the agent"),
     Place("agent.output_contract_unmet", "outcome:owner_facts", "attributes of and span event on the agent"),
-    Place("agent.evidence_checked", "outcome:owner_facts", "attributes of and span event on the agent"),
+    Place(
+        "agent.evidence_checked",
+        "outcome:owner_facts",
+        "attributes of and span event on the agent",
+        "what a run's answer rests on is asked for by attribute",
+    ),
     Place("agent.run_configured", "agent:run_configured", "attributes of the agent, held until it starts"),
     Place("agent.thinking_parse_failed", "outcome:on_chat", "span event on the inference"),
     Place("agent.thinking_omitted", "outcome:on_next_chat", "span event on the next inference"),
@@ -56,7 +61,7 @@ PLACES: Final = (
     Place("stream.token", "stream:chunk", "time to first chunk, count"),
     Place("stream.thinking_delta", "stream:chunk", "time to first chunk, count"),
     Place("stream.thinking_end", "stream:thinking_end", "reasoning of the inference"),
-    Place("stream.tool_start", "tools:tool_start", "opens execute_tool"),
+    Place("stream.tool_start", "tools:tool_start", "opens execute_tool", "a call not dispatched too: it says so"),
     Place("stream.tool_progress", "tools:tool_progress", "span event on the tool, up to 16"),
     Place("stream.tool_end", "tools:tool_end", "ends execute_tool"),
     # context

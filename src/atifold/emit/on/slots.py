@@ -9,37 +9,43 @@ from atifold.emit.facts import facts_of, read_field
 from atifold.emit.machine import Machine
 from atifold.emit.on.call_facts import on_next
 from atifold.emit.on.outcome import on_next_chat
-from atifold.emit.writer import Facts
 from atifold.events.envelope import Event
 from atifold.jsontext import to_json_text
 from atifold.kinds import field
 
 _SLOTS: Final = {
-    name: f"agentfootprint.context.{name.replace('-', '_')}" for name in ("system-prompt", "messages", "tools")
+    slot: tuple(f"agentfootprint.context.{slot.replace('-', '_')}.{name}" for name in ("used", "cap", "dropped_count"))
+    for slot in ("system-prompt", "messages", "tools")
 }
-_EVALUATED: Final = ("active_count", "skipped_count", "evaluated_total")
+_EVALUATED: Final = {
+    name: f"agentfootprint.context.{name}" for name in ("active_count", "skipped_count", "evaluated_total")
+}
 
 
 def slot_composed(machine: Machine, event: Event[Any]) -> None:
     """Put a slot's characters, and how many entries had no room, on the next inference."""
-    stem, budget = _SLOTS.get(str(read_field(event, "slot"))), read_field(event, "budget")
-    if stem is None:
+    owner, names = machine.find(event), _SLOTS.get(str(read_field(event, "slot")))
+    if owner is None or names is None:
         machine.drop_fact()
         return
-    told = {f"{stem}.used": getattr(budget, "used", None), f"{stem}.cap": getattr(budget, "cap", None)}
-    dropped = read_field(event, "dropped_count")
-    if dropped:  # three slots a call, and hardly ever is anything dropped
-        told[f"{stem}.dropped_count"] = dropped
-    on_next(machine, event, _whole(told))
+    budget, dropped = read_field(event, "budget"), read_field(event, "dropped_count")
+    # three slots a call, and hardly ever is anything dropped
+    told = (getattr(budget, "used", None), getattr(budget, "cap", None), dropped or None)
+    for name, value in zip(names, told, strict=True):
+        if type(value) is int:
+            owner.coming.structure[name] = value
 
 
 def evaluated(machine: Machine, event: Event[Any]) -> None:
     """Put on the next inference how many injections were asked, and how many are in it."""
-    on_next(machine, event, _whole({f"agentfootprint.context.{name}": read_field(event, name) for name in _EVALUATED}))
-
-
-def _whole(told: dict[str, Any]) -> Facts:
-    return Facts({name: value for name, value in told.items() if type(value) is int}, {})
+    owner = machine.find(event)
+    if owner is None:
+        machine.drop_fact()
+        return
+    for field_name, name in _EVALUATED.items():
+        value = read_field(event, field_name)
+        if type(value) is int:
+            owner.coming.structure[name] = value
 
 
 def offered(machine: Machine, event: Event[Any]) -> None:
