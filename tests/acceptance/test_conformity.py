@@ -40,17 +40,27 @@ def test_the_spans_of_every_cut_recording_conform(recording: Path, capture: bool
 
 
 def everything() -> Story:
-    """Return a session with each kind of span in it: agent, composition, chat, tool, retrieval, embeddings."""
+    """Return a session with each kind of span in it, those of memories and a discovery too."""
     story = Story(composition=["Sequence:all"], session="s-1")
     story.tell("composition.enter", {"kind": "Sequence", "id": "all", "name": "all"}, principal="p", tenant="t")
     story.turn(path=["step-one"])
     story.tell(
         "embedding.generated", {"model": "e", "provider": "mock", "durationMs": 3, "dimension": 8}, path=["step-one"]
     )
-    story.tell("memory.retrieved", {"k": 2, "admittedCount": 1}, path=["step-one", "sf-memory-read-docs"])
+    story.tell("agent.run_configured", {"memories": [{"id": "talks", "flavor": "memory"}]}, path=["step-one"])
+    for source in ("docs", "talks"):
+        where = {"path": ["step-one", f"sf-memory-read-{source}"]}
+        story.tell("memory.retrieved", {"k": 2, "admittedCount": 1, "candidates": [{"id": "d"}]}, **where)
+        story.tell("memory.attached", {"memoryId": "d", "score": 0.5, "contentSummary": "mk"}, **where)
+    story.tell("memory.written", {"memoryId": "m", "contentSummary": "mk", "source": "auto"}, path=["step-one"])
+    for name, payload in (("started", {}), ("failed", {"error": "mk", "errorName": "Timeout", "durationMs": 4})):
+        story.tell(f"tools.discovery_{name}", {"providerId": "hub", "iteration": 1, **payload}, path=["step-one"])
     story.asks(path=["step-one"]).answers("", calls=2, path=["step-one"])
     story.starts("a", path=["step-one"]).ends("a", "boom", error=True, path=["step-one"])
-    story.starts("b", path=["step-one"]).ends("b", {"n": 1}, path=["step-one"])
+    story.starts("b", "read_skill", {"id": "billing"}, path=["step-one"])
+    story.tell("tools.code_run", {"tool": "read_skill", "language": "py", "exitCode": 3}, path=["step-one"])
+    story.ends("b", {"n": 1}, path=["step-one"])
+    story.tell("skill.activated", {"skillId": "billing", "reason": "read_skill_result"}, path=["step-one"])
     story.turn_over(path=["step-one"])
     return story.tell("composition.exit", {"kind": "Sequence", "id": "all", "name": "all", "status": "err"})
 
@@ -59,8 +69,9 @@ def everything() -> Story:
 def test_the_spans_of_each_kind_conform_in_a_session(capture: bool) -> None:
     """The conversation id is on the kinds that have one, and on no other."""
     spans = play(everything(), capture_content=capture)
-    operations = {span.attributes[OPERATION] for span in spans}
-    assert operations == {"invoke_workflow", "invoke_agent", "chat", "execute_tool", "embeddings", "retrieval"}
+    operations = {span.attributes.get(OPERATION) for span in spans}
+    named = {"invoke_workflow", "invoke_agent", "chat", "execute_tool", "embeddings", "retrieval"}
+    assert operations == named | {"search_memory", "upsert_memory", None}
     assert conformity.check(spans, content=capture, sessions={"s-1"}) == []
 
 
@@ -94,9 +105,9 @@ def test_what_is_wrong_by_our_own_rules_is_said(attributes: dict[str, Any], word
 
 def right() -> list[Span]:
     """Return an agent's turn with content, in which nothing is wrong."""
-    return list(
-        play(Story().turn().asks().answers("", calls=1).starts("c").ends("c").turn_over(), capture_content=True)
-    )
+    story = Story().turn().tell("tools.discovery_started", {"providerId": "hub"})
+    story.tell("tools.discovery_completed", {"providerId": "hub", "toolCount": 2, "durationMs": 10})
+    return list(play(story.asks().answers("", calls=1).starts("c").ends("c").turn_over(), capture_content=True))
 
 
 def test_content_is_wrong_where_none_was_captured() -> None:

@@ -238,6 +238,13 @@ def test_a_score_is_told_in_the_form_of_the_conventions(content: bool) -> None:
     assert record.timestamp == score[0].meta.time_ns
 
 
+def test_a_score_without_a_name_keeps_its_own() -> None:
+    """The event of the conventions must have one."""
+    result = told([*one_turn().parsed(), *scored("run", "run-1", metricId="").parsed()])
+    assert semconv.EVALUATION_RESULT not in result.names
+    assert at(result.one("eval.score")) == where(result.spans.named("invoke_agent teller"))
+
+
 TARGETS = {
     # target, reference, session of the score, the scored span
     "a call": ("toolCall", "c", "s-1", "execute_tool look_up"),
@@ -295,7 +302,7 @@ def eventful() -> Story:
 def test_the_catalogue_s_events_go_where_the_setting_says(events: Any) -> None:
     """On spans, on the log, on both; a side door's record has them all."""
     result = told(eventful(), events=events)
-    names = {"skill.activated", "tools.offered", "permission.check", "agent.budget_exhausted"}
+    names = {"skill.activated", "permission.check", "agent.budget_exhausted"}
     on_spans = {name for span in result.spans for name in moments(span)}
     assert on_spans == (set() if events == "log" else names)
     assert {name for span in result.spans.records for name in moments(span)} == names

@@ -109,7 +109,8 @@ def test_the_markers_of_an_event_with_a_place_do_get_out_without_a_redaction(nam
 
 SILENT = frozenset(
     {"agent.iteration_start", "composition.exit", "composition.enter", "cost.tick", "embedding.generated",
-     "stream.token", "stream.thinking_delta", "pause.resume"}
+     "stream.token", "stream.thinking_delta", "pause.resume",
+     "context.evaluated", "skill.graph_declared", "tools.semantics_declared"}
 )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from atifold.calls import Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
+from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
 from atifold.dialects.parents import Parent, resolve
 from atifold.dialects.registry import DIALECTS
@@ -55,12 +56,14 @@ def read(spans: Iterable[Span]) -> Reading:
     at_hand = _distinct(spans)
     tally = _Tally()
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
-    parents, cut = resolve(at_hand, recognised.keys())
+    beside = [key for key, span in at_hand.items() if key not in recognised and is_lookup(span)]
+    parents, cut = resolve(at_hand, recognised.keys(), beside)
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
     merged, notes = merge(calls)
+    told = with_lookups(merged, [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
-        calls=tuple(settle(merged)),
+        calls=tuple(settle(told)),
         ignored=dict(sorted(tally.ignored.items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),

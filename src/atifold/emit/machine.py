@@ -24,7 +24,7 @@ from atifold.emit.pauses import Pauses
 from atifold.emit.state import Chat, Owner, Path, RunState, Tool, base_path, branch_name
 from atifold.emit.unplaced import Unplaced
 from atifold.emit.withheld import Withheld
-from atifold.emit.writer import Moment, Record, SpanWriter
+from atifold.emit.writer import Facts, Moment, Record, SpanWriter, add, no_facts
 from atifold.events.envelope import Event, Meta
 from atifold.jsontext import scrub, to_json_text
 
@@ -206,7 +206,7 @@ class Machine:
     ) -> Record:
         run.sequence += 1
         first[semconv.SEQUENCE] = run.sequence
-        if run.identity and first[semconv.OPERATION] in _IN_CONVERSATIONS:
+        if run.identity and first.get(semconv.OPERATION) in _IN_CONVERSATIONS:
             first.update(run.identity)
         if not name.isascii():
             name = scrub(name)  # one name that UTF-8 cannot hold would cost an exporter its whole batch
@@ -327,8 +327,13 @@ class Machine:
         for tool in list(owner.tools):
             _settle(tool.record, how, ended=tool.ended)
             self.seal_tool(owner, tool, at_ns=how.end_ns, incomplete=reason)
-        self.ready.extend(owner.held)
-        owner.held = []
+        for record in owner.discoveries.values():
+            _settle(record, how, ended=False)
+            record.end_ns = max(record.start_ns, how.end_ns)
+            if reason:
+                record.unfinished(reason)
+        self.ready.extend([*owner.held, *owner.discoveries.values()])
+        owner.held, owner.discoveries = [], {}
 
     def close_run(self, run: RunState, end_ns: int, **how: Any) -> None:
         """Seal everything that is open of a run, as `close_owner` does."""
@@ -357,6 +362,17 @@ class Machine:
             run.waiting.setdefault(call_id, []).append(moment)
         else:
             self.unplaced.tell_moment(moment, self.unplaced.place(meta, call_id))
+
+    def put_on_call(self, meta: Meta, call_id: str, facts: Facts) -> None:
+        """Put facts on the call they name; one that has not started yet gets them then."""
+        run = self.runs.get(meta.run_id)
+        tool = None if run is None else run.tool(call_id, meta.subflow_path)
+        if tool is not None:
+            tool.record.take(facts)
+        elif run is not None and len(run.coming) < _MOST_WAITING:
+            add(run.coming.setdefault(call_id, no_facts()), facts)
+        else:
+            self.drop_fact()
 
     def note_on_next_chat(self, owner: Owner, moment: Moment) -> None:
         """Note a fact on the inference that an owner starts next."""

@@ -40,14 +40,17 @@ def write_request(
         record.content[semconv.TOOL_DEFINITIONS] = to_json_text([_definition(tool) for tool in objects_in(tools)])
     if not isinstance(messages, (list, tuple)):
         return
-    sent = history.send(messages, whole=writer.wants_whole)
+    compacted = semconv.COMPACTED in record.attributes  # what went is no base of what is left
+    sent = history.send(messages, whole=writer.wants_whole or compacted)
     shown = None
-    if sent.whole is not None:
+    if sent.whole is not None and writer.wants_whole:
         shown = withheld.messages(history.messages)
         record.content[semconv.INPUT_MESSAGES] = sent.whole if shown is None else to_json_text(shown)
-    if sent.base or sent.whole is None or shown is not None:
+    if compacted and sent.whole is not None:
+        record.door[semconv.INPUT_MESSAGES] = sent.whole
+    elif sent.base or sent.whole is None or shown is not None:
         record.door[semconv.INPUT_MESSAGES] = sent.added
-    if sent.base:
+    if sent.base and not compacted:
         record.door[semconv.INPUT_BASE] = sent.base
 
 

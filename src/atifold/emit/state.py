@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from atifold.emit.history import History, JsonMessage
 from atifold.emit.tally import Calls, Offers
-from atifold.emit.writer import Facts, Moment, Record
+from atifold.emit.writer import Facts, Moment, Record, no_facts
 from atifold.events.stream import LLMUsage
 
 Path = tuple[str, ...]
@@ -94,6 +94,7 @@ class Talk:
 class Owner:
     """An agent's turn or a composition, until its span is sealed.
 
+    `waiting` and `coming` are facts of the next inference; `discoveries` are open, by provider.
     `record` is None for the stand-in that holds the model calls of a run without an agent.
     """
 
@@ -108,6 +109,8 @@ class Owner:
     held: list[Record] = field(default_factory=list)
     waiting: list[Moment] = field(default_factory=list)
     calls: Calls = field(default_factory=Calls)
+    coming: Facts = field(default_factory=no_facts)
+    discoveries: dict[str, Record] = field(default_factory=dict)
     stage_id: str = ""
     ended: bool = False
 
@@ -154,12 +157,15 @@ class RunState:
     last_ns: int
     route: Path = ()
     owners: list[Owner] = field(default_factory=list)
-    configured: Facts = field(default_factory=lambda: Facts({}, {}))
+    configured: Facts = field(default_factory=no_facts)
+    flavors: dict[str, str] = field(default_factory=dict)  # of its memories, by id
     agent_name: str | None = None
     session_id: str | None = None
     identity: dict[str, str] = field(default_factory=dict)
     owner_identity: dict[str, str] = field(default_factory=dict)
     waiting: dict[str, list[Moment]] = field(default_factory=dict)
+    coming: dict[str, Facts] = field(default_factory=dict)
+    told_once: set[tuple[str, str]] = field(default_factory=set)
     resumed: dict[str, Tool] = field(default_factory=dict)
     offers: Offers = field(default_factory=Offers)
     sequence: int = 0
@@ -167,7 +173,7 @@ class RunState:
 
     def take_configuration(self) -> Facts:
         """Return what the run was configured with, once: for the span of its outermost agent."""
-        facts, self.configured = self.configured, Facts({}, {})
+        facts, self.configured = self.configured, no_facts()
         return facts
 
     def owner(self, path: Path) -> Owner | None:

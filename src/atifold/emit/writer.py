@@ -43,6 +43,20 @@ class Facts(NamedTuple):
     content: dict[str, Any]
 
 
+def no_facts() -> Facts:
+    """Return facts that others can be added to."""
+    return Facts({}, {})
+
+
+def add(facts: Facts, more: Facts) -> None:
+    """Add facts to others; of one name the later value counts, and what either was denied is named."""
+    withheld = (*facts.content.get(semconv.WITHHELD, ()), *more.content.get(semconv.WITHHELD, ()))
+    facts.structure.update(more.structure)
+    facts.content.update(more.content)
+    if withheld:
+        facts.content[semconv.WITHHELD] = tuple(dict.fromkeys(withheld))
+
+
 @dataclass(slots=True, eq=False)
 class Moment:
     """A span event or log event in the making; `logged` is what the log has beside it, where the span has it itself."""
@@ -134,6 +148,11 @@ class Record:
     def lacks(self, name: str) -> bool:
         """Tell whether something was withheld from an attribute."""
         return name in self.content.get(semconv.WITHHELD, ())
+
+    def rename(self, name: str) -> None:
+        """Give the span its full name, which a later event told."""
+        self.name = name
+        self.span.update_name(name)
 
     def fail(self, error_type: str, text: str | None) -> None:
         """Mark the span as failed; the first reason stays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from opentelemetry.context import Context
@@ -14,11 +15,12 @@ from atifold.emit.machine import Machine
 from atifold.emit.messages import learn_calls, learn_history
 from atifold.emit.redaction import is_redacted, withheld_names
 from atifold.emit.state import RunState, branch_name
-from atifold.emit.writer import Record
+from atifold.emit.writer import Record, add
 from atifold.events.agent import AgentIterationEnd, AgentTurnEnd, AgentTurnStart
 from atifold.events.context import ContextInjected
 from atifold.events.envelope import Event
 from atifold.jsontext import to_json_text
+from atifold.kinds import field, is_list
 
 _TURN_TOTALS = frozenset(
     {"turnIndex", "finalContent", "totalInputTokens", "totalOutputTokens", "durationMs", "iterationCount"}
@@ -29,9 +31,19 @@ def run_configured(machine: Machine, event: Event[Any]) -> None:
     """Hold a run's configuration until its agent's span is there."""
     run = machine.run(event.meta)
     run.ends_with_disposition = True
-    run.configured = facts_of(event)
+    add(run.configured, facts_of(event))
+    run.flavors.update(_flavors(event))
     name = run.configured.structure.get("agentfootprint.agent.agent_id")
     run.agent_name = str(name) if name else run.agent_name
+
+
+def _flavors(event: Event[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the id and the flavor of each memory that tells both: recall or retrieval."""
+    memories = field(event.payload.to_wire(), "memories")
+    for memory in memories if is_list(memories) else ():
+        told = field(memory, "id"), field(memory, "flavor")
+        if isinstance(told[0], str) and isinstance(told[1], str):
+            yield told[0], told[1]
 
 
 def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:

@@ -46,7 +46,12 @@ def _tell(machine: Machine, target: _Target, moment: Moment, event: Event[Any]) 
 
 
 def _result(event: Event[Any], response_id: str | None) -> Moment:
-    """Return the conventions' evaluation event (semconv §4); what it has no name for keeps ours."""
+    """Return the conventions' evaluation event (semconv §4); what it has no name for keeps ours.
+
+    Of a score without a name, which that event must have, the event as it came.
+    """
+    if not read_field(event, "metric_id"):
+        return moment_of(event)
     structure, content = facts_of(event, without=_NAMED)
     for field, name, target in (
         ("metric_id", semconv.EVALUATION_NAME, structure),

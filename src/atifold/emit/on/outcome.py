@@ -8,12 +8,13 @@ from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
 from atifold.emit.machine import ABANDONED, Machine
 from atifold.emit.state import Chat, Owner
-from atifold.emit.writer import Moment
+from atifold.emit.writer import Moment, Record
 from atifold.events.cost import CostTick
 from atifold.events.envelope import Event
 
 PERMISSION_HALT = "permission_halt"
 DENIED = "deny"
+_TOOL_NAMES = ("tool_name", "tool")
 
 
 def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
@@ -109,11 +110,22 @@ def on_chat(machine: Machine, event: Event[Any]) -> None:
     if owner is None:
         machine.unplaced.tell(event)
         return
-    chat = _priced_chat(owner, event.meta.runtime_stage_id) or owner.chat()
+    chat = chat_of(owner, event)
     if chat is None:
         machine.note_on_next_chat(owner, moment_of(event))
     else:
         chat.record.note(moment_of(event))
+
+
+def chat_of(owner: Owner, event: Event[Any]) -> Chat | None:
+    """Return the inference that an event names by its stage, else the newest; None where that is to come."""
+    chat = _priced_chat(owner, event.meta.runtime_stage_id) or owner.chat()
+    number = None if chat is None else read_field(event, "iteration")
+    if chat is None or type(number) is not int:
+        return chat
+    told = {c.record.attributes.get("agentfootprint.stream.iteration"): c for c in owner.chats}
+    newest = chat.record.attributes.get("agentfootprint.stream.iteration")
+    return told.get(number) or (None if type(newest) is int and newest < number else chat)
 
 
 def on_next_chat(machine: Machine, event: Event[Any]) -> None:
@@ -155,13 +167,21 @@ def on_tool(machine: Machine, event: Event[Any]) -> None:
 
 
 def _on_open_tool(machine: Machine, event: Event[Any], moment: Moment) -> None:
-    owner = machine.find(event)
-    running = [tool for tool in owner.tools if not tool.ended] if owner is not None else []
-    record = running[-1].record if running else owner.record if owner is not None else None
+    record = running_record(machine, event)
     if record is None:
         machine.unplaced.tell(event)
     else:
         record.note(moment)
+
+
+def running_record(machine: Machine, event: Event[Any]) -> Record | None:
+    """Return the tool that runs, of the event's tool name where it has one, else the agent."""
+    owner = machine.find(event)
+    if owner is None:
+        return None
+    name = next((value for field in _TOOL_NAMES if isinstance(value := read_field(event, field), str)), None)
+    running = [tool for tool in owner.tools if not tool.ended and name in (None, tool.name)]
+    return running[-1].record if running else owner.record
 
 
 def permission_check(machine: Machine, event: Event[Any]) -> None:

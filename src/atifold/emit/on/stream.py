@@ -15,7 +15,7 @@ from atifold.emit.messages import request_messages, write_request
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
 from atifold.emit.tally import Gaps
-from atifold.emit.writer import Record
+from atifold.emit.writer import Record, no_facts
 from atifold.events.envelope import Event, Meta
 from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
 from atifold.jsontext import scrub
@@ -30,20 +30,26 @@ def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
     extra = payload.__pydantic_extra__ or _NOTHING
     request = _request(payload, extra)
     chat = _open_chat(machine, owner, event.meta, payload.model or "", payload.provider or "", request)
-    messages = extra.get("atifold.messages")
-    offered = extra.get("atifold.toolDefinitions")
-    if offered is None:
-        offered = payload.tools
+    messages, definitions = extra.get("atifold.messages"), extra.get("atifold.toolDefinitions")
+    offered = payload.tools if definitions is None else definitions
     if isinstance(offered, (list, tuple)):
         owner.run.offers.add(offered)
     chat.messages_count = payload.messages_count if messages is None else None
     if event.redacted is not None:
         chat.record.lack(withheld_names(event))
+    _take_what_waited(owner, chat.record)
     if machine.writer.wants_content:
-        _write_request(machine, owner, chat, payload, messages, extra.get("atifold.toolDefinitions"))
+        _write_request(machine, owner, chat, payload, messages, definitions)
+
+
+def _take_what_waited(owner: Owner, record: Record) -> None:
+    """Put on an inference what was told of it before it began."""
+    if owner.coming.structure or owner.coming.content:
+        record.take(owner.coming)
+        owner.coming = no_facts()
     if owner.waiting:
         for moment in owner.waiting:
-            chat.record.note(moment)
+            record.note(moment)
         owner.waiting = []
 
 

@@ -8,9 +8,8 @@ from typing import Any, Final
 from opentelemetry.trace import SpanKind
 
 from atifold import semconv
-from atifold.emit.facts import moment_of, read_field
+from atifold.emit.facts import moment_of
 from atifold.emit.machine import NO_START, UNKNOWN, Machine, started_ns
-from atifold.emit.on.outcome import on_next_chat
 from atifold.emit.on.pause import recognise_leg
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Path, RunState, Tool
@@ -62,6 +61,9 @@ def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns:
     for moment in owner.run.waiting.pop(call_id, ()):
         record.note(moment)
         tool.refused = tool.refused or moment.attributes.get("agentfootprint.permission.result") == "deny"
+    coming = owner.run.coming.pop(call_id, None)
+    if coming is not None:
+        record.take(coming)
     owner.tools.append(tool)
     if stage_id:
         machine.by_stage[owner.run.run_id, stage_id] = record
@@ -165,15 +167,6 @@ def _asked(owner: Owner, call_id: str) -> Iterator[tuple[str, Any]]:
         for part in message["parts"]:
             if part.get("type") == "tool_call" and part.get("id") == call_id:
                 yield part["name"], part["arguments"]
-
-
-def offered(machine: Machine, event: Event[Any]) -> None:
-    """Note on the next inference what its request may show; metrics name no other tools than these."""
-    on_next_chat(machine, event)
-    run = machine.runs.get(event.meta.run_id)
-    names = read_field(event, "available_ids")
-    if run is not None and isinstance(names, (list, tuple)):
-        run.offers.add(names)
 
 
 def tool_progress(machine: Machine, event: Event[Any]) -> None:
