@@ -5,7 +5,7 @@
 #   make lint types layers      style, types, direction of imports
 #   make schemas      write schemas/ anew from the models
 #   make readme       write README.md's tables and outputs anew
-#   make bench        what emission costs, as a ratio to a plain SDK
+#   make bench        what emission, importing and the first events cost, as ratios to floors
 #   make coverage     the quick suite, with what it does not reach
 #   make integration  a real OTLP server on loopback
 #   make slow         generated inputs and whatever takes minutes
@@ -60,9 +60,11 @@ readme: $(VENV)/ready
 
 bench: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py $(ARGS)
+	@$(PYTHON) benchmarks/import.py
 
 bench-smoke: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py --rounds 3
+	@$(PYTHON) benchmarks/import.py --rounds 3
 
 coverage: $(VENV)/ready-test
 	$(PYTEST) --cov --cov-report=term $(ARGS)

@@ -14,6 +14,7 @@ Numbers are never turned into each other: 42 stays 42, 0.5 stays 0.5.
 
 from __future__ import annotations
 
+from threading import RLock
 from typing import Annotated, Any, ClassVar, Final, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, Strict
@@ -75,6 +76,9 @@ Nullable = Annotated[Union[T, None], _Null()]
 """What the producer may write as null, and means something by it; in a model the same as not given."""
 
 
+_BUILDING: Final = RLock()  # one that is half built can be neither dumped nor validated; of pydantic since 2.14
+
+
 class Nested(BaseModel):
     """An object inside a payload. Unknown fields are kept, wire names are camelCase."""
 
@@ -93,6 +97,12 @@ class Nested(BaseModel):
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
         cls.REQUIRED = frozenset(name for name, info in cls.model_fields.items() if ALWAYS in info.metadata)
+
+    @classmethod
+    def model_rebuild(cls, *, force: bool = False, _parent_namespace_depth: int = 2, **how: Any) -> bool | None:
+        """Build the model as pydantic does, one thread at a time."""
+        with _BUILDING:
+            return super().model_rebuild(force=force, _parent_namespace_depth=_parent_namespace_depth + 1, **how)
 
     @classmethod
     def wire_name(cls, name: str) -> str:
