@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler, Strict
 from pydantic.alias_generators import to_camel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
+from typing_extensions import Self
 
 from atifold.events.marks import Mark
 
@@ -76,6 +77,8 @@ Nullable = Annotated[Union[T, None], _Null()]
 """What the producer may write as null, and means something by it; in a model the same as not given."""
 
 
+_put: Final = object.__setattr__  # a model's own would look for a field of the name
+
 _BUILDING: Final = RLock()  # one that is half built can be neither dumped nor validated; of pydantic since 2.14
 
 
@@ -93,9 +96,13 @@ class Nested(BaseModel):
     REQUIRED: ClassVar[frozenset[str]] = frozenset()
     """The Python names of the fields that the catalogue promises."""
 
+    BLANK: ClassVar[dict[str, None]] = {}
+    """All fields by their Python names, none of them given."""
+
     @classmethod
     def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
         super().__pydantic_init_subclass__(**kwargs)
+        cls.BLANK = dict.fromkeys(cls.model_fields)
         cls.REQUIRED = frozenset(name for name, info in cls.model_fields.items() if ALWAYS in info.metadata)
 
     @classmethod
@@ -103,6 +110,20 @@ class Nested(BaseModel):
         """Build the model as pydantic does, one thread at a time."""
         with _BUILDING:
             return super().model_rebuild(force=force, _parent_namespace_depth=_parent_namespace_depth + 1, **how)
+
+    @classmethod
+    def known(cls, given: dict[str, Any], extra: dict[str, Any]) -> Self:
+        """Make what reading a mapping makes, of values that are known to have their fields' types.
+
+        Nothing is checked or copied, which is half of what reading costs (`model_construct` costs twice
+        that). `given` has Python names, `extra` the fields that no model declares.
+        """
+        made = cls.__new__(cls)
+        _put(made, "__dict__", {**cls.BLANK, **given})
+        _put(made, "__pydantic_fields_set__", set(given))
+        _put(made, "__pydantic_extra__", extra)
+        _put(made, "__pydantic_private__", None)
+        return made
 
     @classmethod
     def wire_name(cls, name: str) -> str:
