@@ -7,6 +7,7 @@ another type than its field, the event is read as any other is. The events are t
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product
 from types import NoneType
 from typing import Any, Final, NamedTuple
 
@@ -18,8 +19,8 @@ from atifold.events.stream import LLMEnd, LLMStart, LLMToken, LLMUsage, ToolEnd,
 Make = Callable[[dict[str, Any], dict[str, Any], Meta], Event]
 """Makes an event of its fields by Python names (`usage` as such a dict too), its extension fields and its envelope."""
 
-_TEXT: Final[frozenset[type]] = frozenset({str, NoneType})
-_NUMBER: Final[frozenset[type]] = frozenset({int, float, NoneType})
+_TEXT: Final = (str, NoneType)
+_NUMBER: Final = (int, float, NoneType)
 
 _COUNTED: Final = {"atifold.inclusive": True}
 """What says that usage is counted as the conventions count it; all usage of blocks is."""
@@ -29,19 +30,19 @@ class _Row(NamedTuple):
     """The model of an event, and the types of the fields that users give."""
 
     model: type[Payload]
-    given: tuple[tuple[str, frozenset[type]], ...]
+    given: dict[str, tuple[type, ...]]
 
 
 _ROWS: Final = {
     f"{PREFIX}stream.llm_start": _Row(
-        LLMStart, (("provider", _TEXT), ("model", _TEXT), ("system_prompt_text", _TEXT), ("temperature", _NUMBER))
+        LLMStart, {"provider": _TEXT, "model": _TEXT, "system_prompt_text": _TEXT, "temperature": _NUMBER}
     ),
     f"{PREFIX}stream.llm_end": _Row(
-        LLMEnd, (("content", _TEXT), ("stop_reason", _TEXT), ("provider_response_ref", _TEXT))
+        LLMEnd, {"content": _TEXT, "stop_reason": _TEXT, "provider_response_ref": _TEXT}
     ),
-    f"{PREFIX}stream.token": _Row(LLMToken, (("content", _TEXT),)),
-    f"{PREFIX}stream.tool_start": _Row(ToolStart, (("tool_name", _TEXT), ("tool_call_id", _TEXT))),
-    f"{PREFIX}stream.tool_end": _Row(ToolEnd, (("tool_call_id", _TEXT),)),
+    f"{PREFIX}stream.token": _Row(LLMToken, {"content": _TEXT}),
+    f"{PREFIX}stream.tool_start": _Row(ToolStart, {"tool_name": _TEXT, "tool_call_id": _TEXT}),
+    f"{PREFIX}stream.tool_end": _Row(ToolEnd, {"tool_call_id": _TEXT}),
 }
 
 
@@ -52,17 +53,18 @@ def maker(name: str) -> Make:
         KeyError: no block emits such events.
     """
     model, given = _ROWS[name]
+    names = tuple(given)
+    known_types = set(product(*given.values()))
     required = model.REQUIRED
     has_usage = "usage" in model.model_fields
 
     def make(fields: dict[str, Any], extra: dict[str, Any], meta: Meta) -> Event:
-        for field, kinds in given:
-            if type(fields.get(field)) not in kinds:
-                return build(name, _wire(model, fields, extra), meta)
+        if tuple(map(type, map(fields.get, names))) not in known_types:
+            return build(name, _wire(model, fields, extra), meta)
         if has_usage and "usage" in fields:
             fields["usage"] = LLMUsage.known(fields["usage"], dict(_COUNTED))
         payload = model.known(fields, extra)
-        return Event(name, payload, meta, () if required <= fields.keys() else payload.lacking())
+        return Event(name, payload, meta, () if required <= payload.__pydantic_fields_set__ else payload.lacking())
 
     return make
 

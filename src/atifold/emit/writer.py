@@ -157,12 +157,12 @@ class SpanWriter:
         """
         if self._ids is not None:
             self._ids(identity[0], "/".join(map(str, identity[1])))
-        context = parent.context if isinstance(parent, Record) else parent
         above = parent.at if isinstance(parent, Record) else trace.get_current_span(parent).get_span_context()
         span: trace.Span | None = None
         if self._lane.is_open():
             span = self._lane.start(name, kind, start_ns, above, links)
         if span is None:
+            context = parent.context if isinstance(parent, Record) else parent
             span = self._tracer.start_span(name, context, kind, attributes, links, start_ns)
             at = span.get_span_context()
             if not at.is_valid or at.span_id == above.span_id:  # the API's own tracer hands the parent on

@@ -75,7 +75,7 @@ def tool_end(machine: Machine, event: Event[ToolEnd]) -> None:
     record = tool.record
     tool.ended = True
     record.end_ns = max(record.start_ns, event.meta.time_ns)
-    result = payload.model_result if "model_result" in payload.model_fields_set else payload.result
+    result = payload.model_result if "model_result" in payload.__pydantic_fields_set__ else payload.result
     if tool.owner.record is None:
         machine.to_seal = True
     _write_content(machine, tool, result, payload)
@@ -98,7 +98,7 @@ def _write_content(machine: Machine, tool: Tool, result: Any, payload: ToolEnd) 
         content[semconv.TOOL_ARGUMENTS] = to_json_text(shown)
     if payload.changed_arg_keys:
         tool.record.door[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
-    if "result" in payload.model_fields_set or "model_result" in payload.model_fields_set:
+    if "result" in payload.__pydantic_fields_set__ or "model_result" in payload.__pydantic_fields_set__:
         content[semconv.TOOL_RESULT] = scrub(result) if isinstance(result, str) else to_json_text(result)
 
 
