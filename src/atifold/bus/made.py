@@ -37,9 +37,7 @@ _ROWS: Final = {
     f"{PREFIX}stream.llm_start": _Row(
         LLMStart, {"provider": _TEXT, "model": _TEXT, "system_prompt_text": _TEXT, "temperature": _NUMBER}
     ),
-    f"{PREFIX}stream.llm_end": _Row(
-        LLMEnd, {"content": _TEXT, "stop_reason": _TEXT, "provider_response_ref": _TEXT}
-    ),
+    f"{PREFIX}stream.llm_end": _Row(LLMEnd, {"content": _TEXT, "stop_reason": _TEXT, "provider_response_ref": _TEXT}),
     f"{PREFIX}stream.token": _Row(LLMToken, {"content": _TEXT}),
     f"{PREFIX}stream.tool_start": _Row(ToolStart, {"tool_name": _TEXT, "tool_call_id": _TEXT}),
     f"{PREFIX}stream.tool_end": _Row(ToolEnd, {"tool_call_id": _TEXT}),
