@@ -126,7 +126,11 @@ class EventBus:
         if isinstance(event, str):
             envelope = meta if isinstance(meta, Meta) else self._meta(route.full, meta)
             event = route.build({} if payload is None else payload, envelope)
-        self._hand(event, route.handlers)
+        for handler in route.handlers:
+            try:
+                handler(event)
+            except Exception as error:  # noqa: BLE001  guards the user's program from its listeners
+                self._complain(handler, error)
 
     def emit_made(self, name: str, fields: dict[str, Any], extra: dict[str, Any], meta: Meta) -> None:
         """Hand on an event of a block: its fields by Python names, and extension fields; see `atifold.bus.made`.
@@ -136,7 +140,12 @@ class EventBus:
         route = self._routes.get(name) or self._route(name)
         if route.handlers:
             make = self._makers.get(name) or self._maker(name)
-            self._hand(make(fields, extra, meta), route.handlers)
+            event = make(fields, extra, meta)
+            for handler in route.handlers:
+                try:
+                    handler(event)
+                except Exception as error:  # noqa: BLE001  guards the user's program from its listeners
+                    self._complain(handler, error)
 
     def wants(self, name: str) -> bool:
         """Tell whether anybody listens to an event (so that a costly payload need not be built)."""
@@ -171,17 +180,11 @@ class EventBus:
 
     # ---- inside ----------------------------------------------------------------------------------
 
-    def _hand(self, event: Event, handlers: tuple[Handler, ...]) -> None:
-        for handler in handlers:
-            try:
-                handler(event)
-            except Exception as error:  # noqa: BLE001  guards the user's program from its listeners
-                self._complain(handler, error)
-
     def _maker(self, name: str) -> Make:
-        from atifold.bus.made import maker  # noqa: PLC0415  it loads models, for which somebody has to listen
+        from atifold.bus.made import MAKERS  # noqa: PLC0415  it loads models, for which somebody has to listen
 
-        return self._makers.setdefault(name, maker(name))
+        self._makers = MAKERS
+        return MAKERS[name]
 
     def _route(self, name: str) -> _Route:
         full = full_name(name)

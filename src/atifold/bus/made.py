@@ -7,69 +7,86 @@ another type than its field, the event is read as any other is. The events are t
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import product
 from types import NoneType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from atifold.events.envelope import Event, Meta, build
 from atifold.events.payload import Nested, Payload
 from atifold.events.registry import PREFIX
 from atifold.events.stream import LLMEnd, LLMStart, LLMToken, LLMUsage, ToolEnd, ToolStart
 
-Make = Callable[[dict[str, Any], dict[str, Any], Meta], Event]
+Fields = dict[str, Any]
+Make = Callable[[Fields, Fields, Meta], Event]
 """Makes an event of its fields by Python names (`usage` as such a dict too), its extension fields and its envelope."""
 
-_TEXT: Final = (str, NoneType)
-_NUMBER: Final = (int, float, NoneType)
+_TEXT: Final = frozenset({str, NoneType})
+_NUMBER: Final = frozenset({int, float, NoneType})
 
 _COUNTED: Final = {"atifold.inclusive": True}
 """What says that usage is counted as the conventions count it; all usage of blocks is."""
 
-
-class _Row(NamedTuple):
-    """The model of an event, and the types of the fields that users give."""
-
-    model: type[Payload]
-    given: dict[str, tuple[type, ...]]
-
-
-_ROWS: Final = {
-    f"{PREFIX}stream.llm_start": _Row(
-        LLMStart, {"provider": _TEXT, "model": _TEXT, "system_prompt_text": _TEXT, "temperature": _NUMBER}
-    ),
-    f"{PREFIX}stream.llm_end": _Row(LLMEnd, {"content": _TEXT, "stop_reason": _TEXT, "provider_response_ref": _TEXT}),
-    f"{PREFIX}stream.token": _Row(LLMToken, {"content": _TEXT}),
-    f"{PREFIX}stream.tool_start": _Row(ToolStart, {"tool_name": _TEXT, "tool_call_id": _TEXT}),
-    f"{PREFIX}stream.tool_end": _Row(ToolEnd, {"tool_call_id": _TEXT}),
-}
+_LLM_START: Final = f"{PREFIX}stream.llm_start"
+_LLM_END: Final = f"{PREFIX}stream.llm_end"
+_TOKEN: Final = f"{PREFIX}stream.token"
+_TOOL_START: Final = f"{PREFIX}stream.tool_start"
+_TOOL_END: Final = f"{PREFIX}stream.tool_end"
 
 
-def maker(name: str) -> Make:
-    """Return what makes the events of one full name.
-
-    Raises:
-        KeyError: no block emits such events.
-    """
-    model, given = _ROWS[name]
-    names = tuple(given)
-    known_types = set(product(*given.values()))
-    required = model.REQUIRED
-    has_usage = "usage" in model.model_fields
-
-    def make(fields: dict[str, Any], extra: dict[str, Any], meta: Meta) -> Event:
-        if tuple(map(type, map(fields.get, names))) not in known_types:
-            return build(name, _wire(model, fields, extra), meta)
-        if has_usage and "usage" in fields:
-            fields["usage"] = LLMUsage.known(fields["usage"], dict(_COUNTED))
-        payload = model.known(fields, extra)
-        return Event(name, payload, meta, () if required <= payload.__pydantic_fields_set__ else payload.lacking())
-
-    return make
+def _llm_start(fields: Fields, more: Fields, meta: Meta) -> Event:
+    if (
+        type(fields["model"]) is type(fields["provider"]) is str
+        and type(fields.get("system_prompt_text")) in _TEXT
+        and type(fields.get("temperature")) in _NUMBER
+    ):
+        return Event(_LLM_START, LLMStart.known(fields, more), meta)
+    return _read(_LLM_START, LLMStart, fields, more, meta)
 
 
-def _wire(model: type[Nested], fields: dict[str, Any], extra: dict[str, Any]) -> dict[str, Any]:
-    """Return a payload as a user would emit it."""
-    wire = {model.wire_name(name): value for name, value in fields.items()}
+def _llm_end(fields: Fields, more: Fields, meta: Meta) -> Event:
+    given = type(fields.get("content")), type(fields.get("stop_reason")), type(fields.get("provider_response_ref"))
+    if not _TEXT.issuperset(given):
+        return _read(_LLM_END, LLMEnd, fields, more, meta)
     if "usage" in fields:
-        wire["usage"] = _wire(LLMUsage, fields["usage"], _COUNTED)
-    return {**wire, **extra}
+        fields["usage"] = LLMUsage.known(fields["usage"], _COUNTED.copy())
+    payload = LLMEnd.known(fields, more)
+    return Event(_LLM_END, payload, meta, payload.lacking())
+
+
+def _token(fields: Fields, more: Fields, meta: Meta) -> Event:
+    if type(fields["content"]) is str:
+        return Event(_TOKEN, LLMToken.known(fields, more), meta)
+    return _read(_TOKEN, LLMToken, fields, more, meta)
+
+
+def _tool_start(fields: Fields, more: Fields, meta: Meta) -> Event:
+    if type(fields["tool_name"]) is type(fields["tool_call_id"]) is str:
+        return Event(_TOOL_START, ToolStart.known(fields, more), meta)
+    return _read(_TOOL_START, ToolStart, fields, more, meta)
+
+
+def _tool_end(fields: Fields, more: Fields, meta: Meta) -> Event:
+    if type(fields["tool_call_id"]) is str:
+        return Event(_TOOL_END, ToolEnd.known(fields, more), meta)
+    return _read(_TOOL_END, ToolEnd, fields, more, meta)
+
+
+MAKERS: Final[dict[str, Make]] = {
+    _LLM_START: _llm_start,
+    _LLM_END: _llm_end,
+    _TOKEN: _token,
+    _TOOL_START: _tool_start,
+    _TOOL_END: _tool_end,
+}
+"""Full name to what makes the event."""
+
+
+def _read(name: str, model: type[Payload], fields: Fields, more: Fields, meta: Meta) -> Event:
+    """Return the event that reading its wire form gives."""
+    wire = _wire(model, fields)
+    if "usage" in fields:
+        wire["usage"] = {**_wire(LLMUsage, fields["usage"]), **_COUNTED}
+    return build(name, {**wire, **more}, meta)
+
+
+def _wire(model: type[Nested], fields: Fields) -> Fields:
+    return {model.wire_name(name): value for name, value in fields.items()}
