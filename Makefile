@@ -6,7 +6,7 @@
 #   make schemas      write schemas/ anew from the models
 #   make readme       write README.md's tables and outputs anew
 #   make docs         write docs/ anew from the tables of the code
-#   make bench        what emission costs, as a ratio to a plain SDK
+#   make bench        what emission, importing and the first events cost, as ratios to floors
 #   make coverage     the quick suite, with what it does not reach
 #   make integration  a real OTLP server on loopback
 #   make slow         generated inputs and whatever takes minutes
@@ -64,9 +64,11 @@ docs: $(VENV)/ready
 
 bench: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py $(ARGS)
+	@$(PYTHON) benchmarks/import.py
 
 bench-smoke: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py --rounds 3
+	@$(PYTHON) benchmarks/import.py --rounds 3
 
 coverage: $(VENV)/ready-test
 	$(PYTEST) --cov --cov-report=term $(ARGS)

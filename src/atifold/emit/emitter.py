@@ -11,18 +11,20 @@ from typing import Any, Literal, Protocol
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
+from opentelemetry.context import Context
 from opentelemetry.trace import SpanContext
 
 from atifold.bus.bus import EventBus, Release
 from atifold.emit.log import NO_LOG, Log
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
+from atifold.emit.record import Moment, Record
 from atifold.emit.redaction import Redactor
 from atifold.emit.spellings import Spelling
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
 from atifold.emit.unplaced import Fact
-from atifold.emit.writer import Moment, NextIds, Record, SpanWriter
+from atifold.emit.writer import NextIds, SpanWriter
 from atifold.events import full_name
 from atifold.events.envelope import Event, UnknownEvent
 from atifold.jsontext import scrub
@@ -31,6 +33,8 @@ from atifold.spans import SideDoor
 
 _LOG = logging.getLogger("atifold")
 _ROWS = {full_name(row.event): row for row in PLACES}
+(_CURRENT_SPAN,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
+"""The key under which a context holds its current span; `set_span_in_context` for each block costs twice the copy."""
 
 
 class Observer(Protocol):
@@ -245,7 +249,7 @@ class _Current:
     __slots__ = ("_token",)
 
     def __init__(self, span: trace.Span) -> None:
-        self._token = otel_context.attach(trace.set_span_in_context(span))
+        self._token = otel_context.attach(Context({**otel_context.get_current(), _CURRENT_SPAN: span}))
 
     def __call__(self) -> None:
         token = self._token

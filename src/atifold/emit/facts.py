@@ -11,8 +11,8 @@ from typing import Any
 
 from atifold import semconv
 from atifold.emit.names import attribute_name
+from atifold.emit.record import Facts, Moment
 from atifold.emit.redaction import withheld_names
-from atifold.emit.writer import Facts, Moment
 from atifold.events.envelope import Event
 from atifold.events.marks import Leaf, Mark, leaves
 from atifold.jsontext import to_json_text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from opentelemetry.trace import SpanContext
 
 if TYPE_CHECKING:  # the writer of spans asks the log too
-    from atifold.emit.writer import Moment, Record
+    from atifold.emit.record import Moment, Record
 
 
 class Log(Protocol):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from importlib import import_module
-from typing import Any, Final
+from typing import Any
 
 from opentelemetry import _logs
 from opentelemetry._logs import _internal
 
-from atifold import semconv
+from atifold.emit.scope import SCOPE
 
 _LOG = logging.getLogger("atifold")
-_VERSION: Final[str] = import_module("atifold").__version__  # the package names its parts: no part imports it
 
 
 class LoggerSource:
@@ -48,9 +46,7 @@ class LoggerSource:
         try:
             if provider is not self._seen:
                 self._seen = provider
-                self._logger = provider.get_logger(
-                    semconv.SCOPE, _VERSION, semconv.SCHEMA_URL, semconv.SCOPE_ATTRIBUTES
-                )
+                self._logger = provider.get_logger(*SCOPE)
             is_taken = _takes(self._logger)
         except Exception as error:  # noqa: BLE001  a user's provider or processor costs no span
             self._broken = provider

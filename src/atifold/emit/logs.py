@@ -18,8 +18,8 @@ from atifold.emit.attributes import rising
 from atifold.emit.logger import LoggerSource
 from atifold.emit.oversize import short_enough
 from atifold.emit.places import ERROR, INFO, PLACES, WARN
+from atifold.emit.record import MOST_MOMENTS, Moment, Record
 from atifold.emit.structured import structured
-from atifold.emit.writer import MOST_MOMENTS, Moment, Record
 from atifold.events import full_name
 
 _DEBUG: Final = 5

@@ -21,10 +21,11 @@ from atifold import semconv
 from atifold.emit.log import NO_LOG, Log
 from atifold.emit.messages import write_answer
 from atifold.emit.pauses import Pauses
+from atifold.emit.record import Facts, Moment, Record, add, no_facts
 from atifold.emit.state import Chat, Owner, Path, RunState, Tool, base_path, branch_name
 from atifold.emit.unplaced import Unplaced
 from atifold.emit.withheld import Withheld
-from atifold.emit.writer import Facts, Moment, Record, SpanWriter, add, no_facts
+from atifold.emit.writer import SpanWriter
 from atifold.events.envelope import Event, Meta
 from atifold.jsontext import scrub, to_json_text
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from atifold import semconv
 from atifold.emit.history import History, JsonMessage, from_history, objects_in, request_part, text_part
+from atifold.emit.record import Record
 from atifold.emit.state import Asked, Chat, Talk
 from atifold.emit.usage import usage_attributes
 from atifold.emit.withheld import Withheld
-from atifold.emit.writer import Record, SpanWriter
+from atifold.emit.writer import SpanWriter
 from atifold.jsontext import to_json_text
 
 FINISH_REASONS: Final = {

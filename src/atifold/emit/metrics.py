@@ -9,12 +9,13 @@ from typing import Any, Final, Literal, NamedTuple
 from opentelemetry.metrics import Meter, MeterProvider, NoOpMeter, get_meter_provider
 from opentelemetry.trace import SpanContext
 
-from atifold import __version__, semconv
+from atifold import semconv
 from atifold.emit.cardinality import OTHER, FewValues
 from atifold.emit.instruments import Instrument, rows
 from atifold.emit.readings import Reading
+from atifold.emit.record import Moment, Record
+from atifold.emit.scope import SCOPE
 from atifold.emit.tally import Calls, Offers
-from atifold.emit.writer import Moment, Record
 
 _MOST_OFFERED: Final = 1_000  # names of tools that a program offered
 
@@ -90,8 +91,7 @@ class Metrics:
             return None
         with self._lock:
             if self._feeds is None:
-                scope = (semconv.SCOPE, __version__, semconv.SCHEMA_URL, semconv.SCOPE_ATTRIBUTES)
-                self._feeds = _feeds(provider.get_meter(*scope), self._rows)
+                self._feeds = _feeds(provider.get_meter(*SCOPE), self._rows)
         return self._feeds
 
     def _attributes(self, record: Record, names: tuple[str, ...]) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from atifold import semconv
+from atifold.emit.record import Record
 from atifold.emit.tally import Calls, Gaps
-from atifold.emit.writer import Record
 
 Reading = Callable[[Record], Sequence[float]]
 """Return the values that one sealed span adds to a metric, none or one, of a stream one for each gap."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from atifold.emit.history import History, JsonMessage
+from atifold.emit.record import Facts, Moment, Record, no_facts
 from atifold.emit.tally import Calls, Offers
-from atifold.emit.writer import Facts, Moment, Record, no_facts
 from atifold.events.stream import LLMUsage
 
 Path = tuple[str, ...]
@@ -47,7 +47,7 @@ class Chat:
     def asked(self) -> list[Asked]:
         """Return the calls in the order of asking: those that were told of, then others that started."""
         told = {call.id for call in self.told}
-        if len(told) == len(self.told) and all(call.id in told for call in self.started):
+        if len(told) == len(self.told) and told.issuperset([call.id for call in self.started]):
             return self.told
         left = Counter(call.id for call in self.told)
         calls = list(self.told)

@@ -11,8 +11,8 @@ from atifold import semconv
 from atifold.emit.ended import Ended, EndedChat
 from atifold.emit.facts import moment_of, read_field
 from atifold.emit.log import Log
+from atifold.emit.record import Moment, Record
 from atifold.emit.state import Chat, Owner, RunState, Tool
-from atifold.emit.writer import Moment, Record
 from atifold.events.envelope import Event, Meta
 
 ITERATION = "agentfootprint.stream.iteration"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from opentelemetry.sdk.trace import TracerProvider
 
-from atifold import __version__, semconv
 from atifold.redaction import Redact
 from atifold.settings import Settings
 from atifold.spans import SideDoor
@@ -47,10 +46,11 @@ def emitter_of(
     """Return an emitter that nothing feeds yet; `logger_found` is called once somebody takes log events."""
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
     from atifold.emit.logs import EventLog  # noqa: PLC0415 - the same
+    from atifold.emit.scope import SCOPE  # noqa: PLC0415 - the same
     from atifold.emit.spellings import spelling  # noqa: PLC0415 - the same
 
     return Emitter(
-        provider.get_tracer(semconv.SCOPE, __version__, semconv.SCHEMA_URL, semconv.SCOPE_ATTRIBUTES),
+        provider.get_tracer(*SCOPE),
         side_doors=side_doors,
         capture_content=settings.capture_content.on_spans,
         session_id=settings.session_id,

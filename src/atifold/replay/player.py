@@ -12,11 +12,12 @@ from opentelemetry.sdk._logs.export import BatchLogRecordProcessor, LogRecordExp
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
-from atifold import dialects, fold, semconv
+from atifold import dialects, fold
 from atifold.bus import EventBus
 from atifold.emit import Emitter
 from atifold.emit.log import NO_LOG
 from atifold.emit.logs import EventLog
+from atifold.emit.scope import SCOPE
 from atifold.errors import InputError
 from atifold.events.envelope import Event
 from atifold.recording import Recording, in_order
@@ -81,7 +82,7 @@ def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
     provider = _provider(exporters, ids, room)
     logger_provider = _logger_provider(log_exporters, room) if log_exporters else None
     emitter = Emitter(
-        provider.get_tracer(semconv.SCOPE, schema_url=semconv.SCHEMA_URL, attributes=semconv.SCOPE_ATTRIBUTES),
+        provider.get_tracer(*SCOPE),
         side_doors=(kept,),
         capture_content=capture_content,
         session_id=session_id,

@@ -13,9 +13,9 @@ from atifold.emit.history import from_injection, text_part
 from atifold.emit.inference import calling_tool
 from atifold.emit.machine import Machine
 from atifold.emit.messages import learn_calls, learn_history
+from atifold.emit.record import Record, add
 from atifold.emit.redaction import is_redacted, withheld_names
 from atifold.emit.state import RunState, branch_name
-from atifold.emit.writer import Record, add
 from atifold.events.agent import AgentIterationEnd, AgentTurnEnd, AgentTurnStart
 from atifold.events.context import ContextInjected
 from atifold.events.envelope import Event

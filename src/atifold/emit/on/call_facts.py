@@ -11,7 +11,7 @@ from atifold import semconv
 from atifold.emit.facts import facts_of, read_field
 from atifold.emit.machine import Machine
 from atifold.emit.on.outcome import chat_of, on_chat, on_tool, owner_facts, permission_check, running_record
-from atifold.emit.writer import Facts, Moment, add
+from atifold.emit.record import Facts, Moment, add
 from atifold.events.envelope import Event
 
 _SAID_BY_THE_SPAN: Final = frozenset({"toolName", "toolCallId", "iteration"})

@@ -11,8 +11,8 @@ from atifold.emit.facts import facts_of, moment_of, read_field
 from atifold.emit.machine import ABANDONED, NO_START, Machine, started_ns
 from atifold.emit.on.call_facts import tool_facts
 from atifold.emit.on.outcome import on_owner, on_tool
+from atifold.emit.record import Record
 from atifold.emit.state import Owner
-from atifold.emit.writer import Record
 from atifold.events.envelope import Event
 from atifold.jsontext import scrub
 

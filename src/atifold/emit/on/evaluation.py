@@ -10,9 +10,9 @@ from atifold import semconv
 from atifold.emit.ended import EndedRun
 from atifold.emit.facts import facts_of, moment_of, read_field
 from atifold.emit.machine import Machine
+from atifold.emit.record import Moment, Record
 from atifold.emit.state import RunState
 from atifold.emit.unplaced import ITERATION
-from atifold.emit.writer import Moment, Record
 from atifold.events.envelope import Event
 
 _TOOLS: Final = frozenset({"toolCall", None})  # an older producer does not say what is scored

@@ -12,9 +12,9 @@ from opentelemetry.trace import SpanKind
 from atifold import semconv
 from atifold.emit.facts import facts_of, read_field
 from atifold.emit.machine import Machine, started_ns
+from atifold.emit.record import Moment, Record
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Owner
-from atifold.emit.writer import Moment, Record
 from atifold.events.envelope import Event
 from atifold.jsontext import to_json_text
 from atifold.kinds import field

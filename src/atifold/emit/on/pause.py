@@ -13,8 +13,8 @@ from opentelemetry import trace
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
 from atifold.emit.machine import Machine
+from atifold.emit.record import Facts, Moment
 from atifold.emit.state import Leg, Owner, RunState, Talk
-from atifold.emit.writer import Facts, Moment
 from atifold.events.envelope import Event
 
 

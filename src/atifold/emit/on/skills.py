@@ -9,8 +9,8 @@ from atifold import semconv
 from atifold.emit.facts import read_field
 from atifold.emit.machine import Machine
 from atifold.emit.on.outcome import on_owner
+from atifold.emit.record import Facts, add
 from atifold.emit.state import Owner, Tool
-from atifold.emit.writer import Facts, add
 from atifold.events.envelope import Event
 from atifold.kinds import field, is_list
 

@@ -12,10 +12,10 @@ from atifold.bus.inputs import called
 from atifold.emit.history import History, objects_in
 from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
+from atifold.emit.record import Record, no_facts
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
 from atifold.emit.tally import Gaps
-from atifold.emit.writer import Record, no_facts
 from atifold.events.envelope import Event, Meta
 from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
 from atifold.jsontext import scrub

@@ -11,9 +11,9 @@ from atifold import semconv
 from atifold.emit.facts import moment_of
 from atifold.emit.machine import NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.on.pause import recognise_leg
+from atifold.emit.record import Record
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Path, RunState, Tool
-from atifold.emit.writer import Record
 from atifold.events.envelope import Event
 from atifold.events.stream import ToolEnd, ToolStart
 from atifold.jsontext import scrub, to_json_text
@@ -83,7 +83,7 @@ def tool_end(machine: Machine, event: Event[ToolEnd]) -> None:
     record = tool.record
     tool.ended = True
     record.end_ns = max(record.start_ns, event.meta.time_ns)
-    result = payload.model_result if "model_result" in payload.model_fields_set else payload.result
+    result = payload.model_result if "model_result" in payload.__pydantic_fields_set__ else payload.result
     if tool.owner.record is None:
         machine.to_seal = True
     if event.redacted is not None:
@@ -108,7 +108,7 @@ def _write_content(machine: Machine, tool: Tool, result: Any, payload: ToolEnd) 
         content[semconv.TOOL_ARGUMENTS] = to_json_text(shown)
     if payload.changed_arg_keys and tool.arguments is not None:
         tool.record.door[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
-    if "result" in payload.model_fields_set or "model_result" in payload.model_fields_set:
+    if "result" in payload.__pydantic_fields_set__ or "model_result" in payload.__pydantic_fields_set__:
         content[semconv.TOOL_RESULT] = scrub(result) if isinstance(result, str) else to_json_text(result)
 
 
