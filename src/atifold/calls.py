@@ -207,7 +207,8 @@ class ModelCall(Call):
     `content_unread` says that the span seems to hold content under names that no dialect reads.
     `system` is the text of the system instructions given apart from the history.
     `tools` are the definitions offered, as the trace has them.
-    `agent_name` is the agent that the span itself names.
+    `agent_name` is the agent that the span itself names. `event_id` is the framework's own id of the
+    answer: spans of one call share it, and those of two calls never do.
     `attempts` failed before it went on; `served` says who answered in the end, where that is known.
     `compacted` says that the history was shortened to fit before this call.
     """
@@ -224,6 +225,7 @@ class ModelCall(Call):
     cost_usd: float | None = None
     cost_source: str | None = None
     response_id: str | None = None
+    event_id: str | None = None
     finish_reasons: tuple[str, ...] = ()
     reasoning_effort: str | float | None = None
     attempts: tuple[Attempt, ...] = ()

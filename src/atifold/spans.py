@@ -85,6 +85,25 @@ class Span:
         return self.trace_id, self.span_id
 
 
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One log record, which may name a span.
+
+    `name` is the name of the event, "" for a plain line of a log. `trace_id` and `span_id` are None where
+    the record names none. `time_ns` is 0 where no time is known. `body` is any plain value.
+    """
+
+    name: str
+    time_ns: int
+    trace_id: str | None = None
+    span_id: str | None = None
+    attributes: Attributes = field(default_factory=dict)
+    body: Any = None
+    resource: Attributes = field(default_factory=dict)
+    scope_name: str = ""
+    scope_version: str = ""
+
+
 class SideDoor(Protocol):
     """Take the whole record of a span in process: by span id, before any limit, sampled or not.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from atifold.calls import (
     ToolRequest,
     ToolResponse,
 )
-from atifold.spans import Span, Status
+from atifold.spans import Span, SpanEvent, Status
 
 MakeSpan = Callable[..., Span]
 ReadOne = Callable[[Span], Any]
@@ -311,3 +312,81 @@ def test_attributes_are_not_changed_by_reading(span: MakeSpan) -> None:
     one = span(llm(**{IN + "0.message": value, IN + "0.message.content": "hi"}))
     assert dialects.read([one]) == dialects.read([one])
     assert value == {"role": "user"}
+
+
+# ---- what OpenInference takes for something else ---------------------------------------------------
+
+
+def test_a_hand_off_without_a_tool_s_name_is_no_tool(span: MakeSpan) -> None:
+    """The call before asked for the transfer by its own name; a tool that is named is one."""
+    plain = {"openinference.span.kind": "TOOL", "input.value": "a", "output.value": "b"}
+    assert dialects.read([span(plain, name="handoff to b")]).ignored == {"handoff": 1}
+    assert len(dialects.read([span({**plain, "tool.name": "x"}, name="handoff to b")]).calls) == 1
+
+
+def test_a_graph_s_node_that_is_called_agent_is_none(span: MakeSpan) -> None:
+    """Unless something runs in it, or it has an agent's name."""
+    node = {"openinference.span.kind": "AGENT", "metadata": '{"langgraph_step": 2}', "output.value": "done"}
+    reading = dialects.read([span(node)])
+    assert (reading.calls, reading.ignored, reading.dialects) == ((), {"graph node": 1}, {})
+    assert len(dialects.read([span({**node, "agent.name": "x"})]).calls) == 1
+    outer = span(node)
+    model = span({"openinference.span.kind": "LLM", "output.value": "x"}, outer)
+    assert len(dialects.read([outer, model]).calls) == 2
+    assert len(dialects.read([span({**node, "metadata": "{}"})]).calls) == 1
+
+
+def test_a_gemini_request_is_read_as_it_was_sent(span: MakeSpan, only: Callable[..., Any]) -> None:
+    """The flat attributes lose results and mix answers; the instructions stand only in them."""
+    contents = [
+        {"role": "user", "parts": [{"text": "Hi"}]},
+        {"role": "user", "parts": [{"function_response": {"name": n, "response": {"x": n}}} for n in ("a", "b")]},
+    ]
+    attributes = {
+        "openinference.span.kind": "LLM",
+        "input.value": json.dumps({"contents": contents}),
+        "output.value": json.dumps(
+            {"content": {"role": "model", "parts": [{"text": "t", "thought": True}, {"text": "Yo"}]}}
+        ),
+        "llm.input_messages.0.message.role": "system",
+        "llm.input_messages.0.message.content": "Be kind.",
+        "llm.output_messages.0.message.content": "left over",
+    }
+    call = only(ModelCall, dialects.read([span(attributes)]))
+    assert [message.role for message in call.input] == ["system", "user", "tool"]
+    assert [part.name for part in call.input[2].parts] == ["a", "b"]
+    assert call.output == (Message("assistant", (Reasoning("t"), Text("Yo"))),)
+
+
+def _refused(span: MakeSpan, kind: str, *, again: bool = True) -> list[Span]:
+    """Return a run in which an answer was refused with an exception of a kind, and asked for `again`."""
+    chain, model = {"openinference.span.kind": "CHAIN"}, {"openinference.span.kind": "LLM", "output.value": "x"}
+    run = span(chain)
+    exception = SpanEvent("exception", 1, {"exception.type": kind})
+    first = span(chain, run, status=Status.ERROR, events=(exception,))
+    second = span(chain, run)
+    return [run, first, span(model, first), *([second, span(model, second)] if again else [])]
+
+
+@pytest.mark.parametrize(
+    ("kind", "again", "agents"),
+    [
+        ("a.AdapterParseError", True, 1),
+        ("OutputParserException", True, 1),
+        ("ValueError", True, 0),
+        ("a.AdapterParseError", False, 0),
+    ],
+)
+def test_the_span_around_a_refused_answer_is_the_run(span: MakeSpan, kind: str, *, again: bool, agents: int) -> None:
+    """Where a later step asked anew; any other failure says nothing of the kind."""
+    reading = dialects.read(_refused(span, kind, again=again))
+    assert sum(isinstance(call, AgentCall) for call in reading.calls) == agents
+    assert reading.ignored["CHAIN span"] == (3 if again else 2) - agents
+
+
+def test_inside_an_agent_a_refused_answer_makes_no_agent(span: MakeSpan) -> None:
+    """The agent is the run."""
+    agent = span({"openinference.span.kind": "AGENT", "agent.name": "x"})
+    run, *rest = _refused(span, "ParseError")
+    reading = dialects.read([agent, replace(run, parent_id=agent.span_id), *rest])
+    assert [call.key for call in reading.calls if isinstance(call, AgentCall)] == [agent.key]

@@ -106,13 +106,13 @@ def test_attributes_that_nobody_reads_are_counted(chat: MakeSpan) -> None:
 @pytest.mark.parametrize(
     ("attributes", "events", "unread"),
     [
-        ({"gen_ai.prompt.0.content": "hi"}, (), True),
-        ({"ai.prompt.messages": "[1]"}, (), True),
-        ({"events": ["x"]}, (), True),
+        ({"vendor.prompt.messages": "[1]"}, (), True),
+        ({"some.request.messages": ["x"]}, (), True),
         ({"gcp.vertex.agent.llm_request": "{}"}, (), False),
         ({"gen_ai.is_streaming": True, "ai.response.model": "m"}, (), False),
         ({"gen_ai.prompt.0.content": "hi", "gen_ai.input.messages": '[{"role": "user", "content": "hi"}]'}, (), False),
-        ({}, (SpanEvent("gen_ai.user.message", 1, {"content": "hi"}),), True),
+        ({}, (SpanEvent("gen_ai.content.prompt", 1, {"content": "hi"}),), True),
+        ({}, (SpanEvent("gen_ai.user.message", 1, {"content": "hi"}),), False),
         ({}, (SpanEvent("gen_ai.user.message", 1, {}), SpanEvent("exception", 1, {"content": "hi"})), False),
     ],
 )

@@ -22,6 +22,7 @@ class Document:
 
     name: str
     trajectory: dict[str, Any] = field(default_factory=lambda: {"schema_version": "ATIF-v1.7", "steps": []})
+    files: dict[str, bytes] = field(default_factory=dict)
 
 
 def test_nothing_is_touched_before_the_first_document(tmp_path: Path) -> None:

@@ -20,8 +20,11 @@ Note = Callable[[str, str, int], None]
 class Folding:
     """Fold spans of tied traces: dialects, then fold, then the marks of the assembler."""
 
-    def __init__(self, group: Literal["trace", "conversation"] = "trace", *, note: Note | None = None) -> None:
-        """Take what one document covers, and who hears of spans that are not read."""
+    def __init__(
+        self, group: Literal["trace", "conversation"] = "trace", *, note: Note | None = None, files: bool = False
+    ) -> None:
+        """Take what one document covers, who hears of spans that are not read, and whether documents may have files."""
+        self._files = files
         self.group: Literal["trace", "conversation"] = group
         self._note = note
 
@@ -40,7 +43,7 @@ class Folding:
 
         reading = dialects.read(spans)
         self._say_unread(spans, reading)
-        folded = fold.fold(reading, group=self.group)
+        folded = fold.fold(reading, group=self.group, files=self._files)
         return [marked(document, incomplete, part) for document in folded.documents]
 
     def _say_unread(self, spans: Sequence[Span], reading: Reading) -> None:

@@ -18,7 +18,7 @@ from atifold.cli.wrong_kind import Kind, Others, kind_at
 if TYPE_CHECKING:
     from atifold.errors import InputError
     from atifold.fold import Folded
-    from atifold.spans import Span
+    from atifold.otlp import Batch
 
 
 @click.command(name="fold")
@@ -38,50 +38,62 @@ def command(
 ) -> None:
     """Turn traces in files into trajectories.
 
-    An INPUT is a file of OTLP JSON or OTLP JSON Lines, plain or gzip, a folder of such files, or -
-    for stdin. All inputs are one set of spans: a trace may be spread over several, and a span that
-    comes twice counts once. Without -o, documents are JSON Lines on stdout.
+    An INPUT is a file of OTLP JSON, OTLP JSON Lines or OTLP protobuf, plain or gzip, a folder of such
+    files, or - for stdin. All inputs are one set of spans and log records: a trace may be spread over several,
+    what was said in it may stand in records of another file, and a span that comes twice counts
+    once. Without -o, documents are JSON Lines on stdout.
     """
     options.one_on_stdout(output=output, report=report)
     tally = Tally()
     paths, complaints = files(inputs, TRACES)
-    spans, unread = _read(paths)
+    batch, unread = _read(paths)
     complaints += unread
     tally.refuse(complaints)
-    folded = _fold(spans, group)
+    folded = _fold(batch, group, files=options.is_folder(output))
     write_report(report, folded.report, complaints, tally)
-    if spans or not complaints:  # else nothing was read, and what an earlier run wrote stays
+    if _size(batch) or not complaints:  # else nothing was read, and what an earlier run wrote stays
         target = output or (None if options.is_stdout(report) else options.STDOUT)
         written = write_documents(in_version(folded.documents, version), target, tally) if target else {}
-        summarise(plural(len(spans), "span"), folded, len(written), target)
-    context.exit(tally.exit_code(len(spans)))
+        summarise(_what(batch), folded, len(written), target)
+    context.exit(tally.exit_code(_size(batch)))
 
 
-def _read(paths: dict[str, str]) -> tuple[list[Span], list[InputError]]:
-    """Return the spans of all files, and a complaint for each part that could not be read.
+def _size(batch: Batch) -> int:
+    return len(batch.spans) + len(batch.logs)
+
+
+def _what(batch: Batch) -> str:
+    """Return what was read, in words."""
+    logs = f", {plural(len(batch.logs), 'log record')}" if batch.logs else ""
+    return plural(len(batch.spans), "span") + logs
+
+
+def _read(paths: dict[str, str]) -> tuple[Batch, list[InputError]]:
+    """Return what all files hold, and a complaint for each part that could not be read.
 
     A file of another kind is one complaint; all of one kind in a folder are one.
     """
     from atifold import otlp
 
-    spans: list[Span] = []
+    whole = otlp.Batch()
     complaints: list[InputError] = []
     others = Others(Kind.TRACE)
     for number, (path, folder) in enumerate(paths.items(), 1):
         piped = stdin().read() if path == "-" else b""
         with busy(f"reading {path} ({number} of {len(paths)})"):
             batch = otlp.read([path], stdin=BytesIO(piped))
-        spans += batch.spans
-        kind = kind_at(path, piped) if batch.complaints and not batch.spans else None
+        whole.spans += batch.spans
+        whole.logs += batch.logs
+        kind = kind_at(path, piped) if batch.complaints and not _size(batch) else None
         if kind in (None, Kind.TRACE) or (kind is Kind.OTHER and not folder):
             complaints += batch.complaints
         else:
             others.add(kind, path, folder)
-    return spans, complaints + others.errors()
+    return whole, complaints + others.errors()
 
 
-def _fold(spans: list[Span], group: Literal["trace", "conversation"]) -> Folded:
+def _fold(batch: Batch, group: Literal["trace", "conversation"], *, files: bool) -> Folded:
     from atifold import dialects, fold
 
-    with busy(f"folding {len(spans):,} spans"):
-        return fold.fold(dialects.read(spans), group=group)
+    with busy(f"folding {len(batch.spans):,} spans"):
+        return fold.fold(dialects.read(batch.spans, batch.logs), group=group, files=files)

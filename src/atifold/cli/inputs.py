@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from atifold.errors import InputError
 
-TRACES = (".json", ".jsonl", ".ndjson")
+TRACES = (".json", ".jsonl", ".ndjson", ".pb", ".binpb")
 DOCUMENTS = (".json", ".jsonl")
 _COMPRESSED = (".gz",)
 

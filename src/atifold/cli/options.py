@@ -53,6 +53,11 @@ def is_stdout(path: str | Path | None) -> bool:
     return str(path) == STDOUT
 
 
+def is_folder(output: str | None) -> bool:
+    """Tell whether documents go into a folder, which has room for the files that they name."""
+    return bool(output) and output != STDOUT and not str(output).endswith(".jsonl")
+
+
 output = click.option(
     "-o",
     "--output",

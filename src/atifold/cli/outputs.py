@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Union
 
-from atifold.cli.options import STDOUT, is_stdout
+from atifold.cli.options import STDOUT, is_folder, is_stdout
 from atifold.cli.words import Tally
 from atifold.errors import InputError, OutputError
 
@@ -59,7 +59,7 @@ def _write(documents: Sequence[Document], sink: Sink) -> tuple[dict[str, Path | 
 def _sink(output: str) -> Generator[Sink]:
     from atifold.sinks import DirectorySink, JsonLinesSink
 
-    if output != STDOUT and not output.endswith(".jsonl"):
+    if is_folder(output):
         yield DirectorySink(output)
         return
     with closing(JsonLinesSink(stdout() if output == STDOUT else output)) as sink:

@@ -85,18 +85,17 @@ def command(
     piped = stdin().read() if "-" in inputs else b""
     with ExitStack() as stack:
         backend = stack.enter_context(_backend(url)) if url else None
-        files = _files(spans, logs)
+        made = _files(spans, logs)
         kept = _kept() if url else None
         sinks = {
-            "exporters": [exporter for exporter in (backend, files.spans) if exporter is not None],
-            "log_exporters": [exporter for exporter in (kept, files.logs) if exporter is not None],
+            "exporters": [exporter for exporter in (backend, made.spans) if exporter is not None],
+            "log_exporters": [exporter for exporter in (kept, made.logs) if exporter is not None],
         }
-        replayed = _replay(
-            inputs, piped, **sinks, **_log_settings(), capture_content=capture_content, group=group, id_seed=id_seed
-        )
+        how: dict[str, Any] = {"capture_content": capture_content, "group": group, "id_seed": id_seed}
+        replayed = _replay(inputs, piped, **sinks, **_log_settings(), files=options.is_folder(output), **how)
     complaints = sorted_out(replayed.complaints, inputs, piped, Kind.RECORDING)
     tally.refuse(complaints)
-    _account(backend, files, tally)
+    _account(backend, made, tally)
     if backend is not None and kept is not None:
         _send_logs(backend, kept.get_finished_logs(), tally)
     write_report(report, replayed.folded.report, complaints, tally, events=dict(replayed.counts))

@@ -6,17 +6,17 @@ entries before the cut are kept, and a note says `truncated`.
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from atifold.calls import MISSING, Text
+from atifold.dialects.cut_json import mended, whole_entries
 from atifold.dialects.messages import read_messages, read_parts
 from atifold.dialects.values import Note, is_placeholder, parse, parsed, plain
 from atifold.jsontext import scrub
 from atifold.kinds import is_list, is_object
 
 TRUNCATED: Final = "truncated"
-_SPACE: Final = " \t\r\n"
+_TOLD: Final = frozenset({"user", "system", "human", "developer"})
 
 
 def structured(value: Any, note: Note) -> Any:
@@ -30,27 +30,27 @@ def structured(value: Any, note: Note) -> Any:
         return parse(value)
     except ValueError:
         if opened != "[":
-            note(f"content {TRUNCATED} or broken: no JSON")
-            return MISSING
-    found = _before_the_cut(value)
+            return _before_the_cut(value, note)
+    found, rest = whole_entries(value)
     note(f"content {TRUNCATED}: {len(found)} whole entries kept")
+    return _with_the_cut(found, rest)
+
+
+def _before_the_cut(value: str, note: Note) -> Any:
+    """Return what is left of an object or a text that was cut, MISSING for what is no JSON."""
+    found = mended(value)
+    note(f"content {TRUNCATED} or broken: " + ("no JSON" if found is MISSING else "what stands before the cut is kept"))
     return found
 
 
-def _before_the_cut(value: str) -> list[Any]:
-    """Return the entries of a JSON list that stand whole before it breaks off."""
-    decoder = json.JSONDecoder()
-    found: list[Any] = []
-    at = value.index("[") + 1
-    while at < len(value):
-        while at < len(value) and value[at] in _SPACE + ",":
-            at += 1
-        try:
-            entry, at = decoder.raw_decode(value, at)
-        except (ValueError, RecursionError):
-            break
-        found.append(plain(entry))
-    return found
+def _with_the_cut(found: list[Any], rest: str) -> list[Any]:
+    """Return whole messages with what is left of the one that was cut, if that is a person's.
+
+    The part of an answer or of a result would be taken for another one when it is repeated whole.
+    """
+    cut = mended(rest) if rest.startswith("{") else MISSING
+    is_told = is_object(cut) and str(cut.get("role")).lower() in _TOLD and (cut.get("content") or cut.get("parts"))
+    return [*found, cut] if is_told else found
 
 
 def input_messages(value: Any, note: Note) -> Any:

@@ -6,9 +6,11 @@ older generations that renamed them (core conventions 1.26 to 1.41).
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
-from atifold.dialects import content, values
+from atifold.calls import MISSING
+from atifold.dialects import content, genai_events, values
+from atifold.dialects.genai_details import divide, from_logs
 from atifold.dialects.table import (
     AGENTS,
     ALL,
@@ -57,6 +59,17 @@ NO_CALLS: Final = frozenset(
 MERGED_TOOLS: Final = "(merged"
 """What the name of ADK's extra span after parallel tool calls holds: `execute_tool (merged)`."""
 
+
+def _reasons(value: Any, note: Note) -> Any:
+    """Read why a model stopped; the members of Semantic Kernel's enum are written as their names in lower case."""
+    found = values.words(value, note)
+    if found is MISSING:
+        return MISSING
+    return tuple(word.removeprefix(_ENUM).lower() if word.startswith(_ENUM) else word for word in found)
+
+
+_ENUM: Final = "FinishReason."
+
 ROWS: Final = (
     Row("provider", ("gen_ai.provider.name", "gen_ai.system"), values.provider, MODELS),
     Row("model", ("gen_ai.response.model", "gen_ai.request.model", "gen_ai.llm.model"), kinds=MODELS_AND_AGENTS),
@@ -64,7 +77,7 @@ ROWS: Final = (
     Row(
         "finish_reasons",
         ("gen_ai.response.finish_reasons", "gen_ai.response.finish_reason", "gen_ai.response.stop_reason"),
-        values.words,
+        _reasons,
         MODELS,
     ),
     Row(
@@ -203,7 +216,6 @@ KNOWN: Final = frozenset(
     }
 )
 
-_DETAILS: Final = "gen_ai.client.inference.operation.details"
 _MODEL_SIGNS: Final = ("gen_ai.response.model", "gen_ai.response.id", "gen_ai.request.model", "gen_ai.system")
 _USE_SIGNS: Final = (
     "gen_ai.usage.input_tokens",
@@ -250,13 +262,16 @@ def guess(span: Span) -> Verdict:
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
-    """Take from the span event of the conventions what the span itself lacks; drop amounts that are no dollars."""
+    """Take from the events of the conventions what the span itself lacks; drop amounts that are no dollars."""
     if str(span.attributes.get("gen_ai.usage.cost.currency", "USD")).upper() != "USD":
         fields.pop("cost_usd", None)
-    event = next((event for event in span.events if event.name == _DETAILS), None)
-    if event is None or kind is not CallKind.MODEL:
+    if kind is CallKind.TOOL or not span.events:
         return
-    apply_rows(GENAI, event.attributes, kind, fields, note)
+    if kind is CallKind.MODEL:
+        for event in span.events:
+            if event.name == genai_events.DETAILS:
+                apply_rows(GENAI, genai_events.details(event), kind, fields, note)
+    genai_events.complete(span.events, fields, note)
 
 
 GENAI: Final = Dialect(
@@ -269,4 +284,6 @@ GENAI: Final = Dialect(
     kept=KEPT,
     known=KNOWN,
     raw_usage=("gen_ai.usage.",),
+    from_logs=from_logs,
+    divide=divide,
 )

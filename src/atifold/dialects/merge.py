@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
-from atifold.dialects.sameness import same_agent, same_model_call, same_tool_call
+from atifold.dialects.sameness import answers, same_agent, same_model_call, same_tool_call
 from atifold.spans import SpanKey
 
 _C = TypeVar("_C", bound=Call)
@@ -27,6 +27,7 @@ _MODEL_FIELDS: Final = (
     "cost_usd",
     "cost_source",
     "response_id",
+    "event_id",
     "finish_reasons",
     "reasoning_effort",
     "attempts",
@@ -64,7 +65,7 @@ _CALL_FIELDS: Final = (
 def merge(calls: Iterable[Call]) -> tuple[list[Call], list[str]]:
     """Return each call once, parents corrected, and a note about each pair that was one call."""
     at_hand = {call.key: call for call in calls}
-    into: dict[SpanKey, SpanKey] = {}
+    into: dict[SpanKey, SpanKey | None] = {}
     notes: list[str] = []
     _merge_nested(at_hand, into, notes)
     _merge_siblings(at_hand, into, notes)
@@ -73,7 +74,7 @@ def merge(calls: Iterable[Call]) -> tuple[list[Call], list[str]]:
     ], notes
 
 
-def _survivor(key: SpanKey | None, into: dict[SpanKey, SpanKey]) -> SpanKey | None:
+def _survivor(key: SpanKey | None, into: dict[SpanKey, SpanKey | None]) -> SpanKey | None:
     while key is not None and key in into:
         key = into[key]
     return key
@@ -82,19 +83,34 @@ def _survivor(key: SpanKey | None, into: dict[SpanKey, SpanKey]) -> SpanKey | No
 # ---- one inside the other ------------------------------------------------------------------------
 
 
-def _merge_nested(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey], notes: list[str]) -> None:
+def _merge_nested(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]) -> None:
     """Merge from the innermost outwards, so that of three layers the first has all."""
     inside: dict[SpanKey, int] = {}
+    models: dict[SpanKey, int] = {}
     for call in at_hand.values():
         if call.parent is not None:
             inside[call.parent] = inside.get(call.parent, 0) + 1
+            models[call.parent] = models.get(call.parent, 0) + isinstance(call, ModelCall)
     for key in _innermost_first(at_hand):
-        inner = at_hand[key]
-        outer = at_hand.get(inner.parent) if inner.parent is not None else None
-        if outer is not None and _is_one(outer, inner, alone=inside[outer.key] == 1):
+        inner = at_hand.get(key)
+        outer = at_hand.get(inner.parent) if inner is not None and inner.parent is not None else None
+        if inner is None or outer is None or not _is_one(outer, inner, alone=inside[outer.key] == 1):
+            continue
+        if isinstance(inner, ModelCall) and isinstance(outer, ModelCall) and models[outer.key] > 1:
+            at_hand[inner.key] = _told_around(outer, inner)
+            _drop(outer, inner, at_hand, into, notes)
+            into[outer.key] = outer.parent
+        else:
             at_hand[outer.key] = _merged(outer, inner)
             inside[outer.key] += inside.get(key, 0) - 1
             _drop(inner, outer, at_hand, into, notes)
+
+
+def _told_around(outer: ModelCall, inner: ModelCall) -> ModelCall:
+    """Return a call with what was written onto the span around it and other calls, which is no call (LiteLLM)."""
+    return replace(
+        _one_model_call(outer, inner), key=inner.key, name=inner.name, start_ns=inner.start_ns, end_ns=inner.end_ns
+    )
 
 
 def _innermost_first(at_hand: dict[SpanKey, Call]) -> list[SpanKey]:
@@ -116,13 +132,13 @@ def _is_one(outer: Call, inner: Call, *, alone: bool) -> bool:
 # ---- side by side --------------------------------------------------------------------------------
 
 
-def _merge_siblings(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey], notes: list[str]) -> None:
-    """Merge neighbours that share a parent and either a response id or both times.
+def _merge_siblings(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]) -> None:
+    """Merge neighbours that share a parent and a response id, both times, or a request that one answers.
 
     Each call is compared with the one before it in its group only: two spans of one call stand
     next to each other when sorted by their starts.
     """
-    for group_of in (_by_response_id, _by_times):
+    for group_of in (_by_response_id, _by_times, _by_request):
         last: dict[Any, SpanKey] = {}
         for key in sorted(at_hand, key=lambda each: (at_hand[each].start_ns, each)):
             call = at_hand[key]
@@ -149,9 +165,15 @@ def _by_times(call: Call, parent: SpanKey | None) -> Any:
     return call.key[0], parent, type(call), call.start_ns, call.end_ns, getattr(call, "id", None)
 
 
+def _by_request(call: Call, parent: SpanKey | None) -> Any:
+    if isinstance(call, ModelCall) and call.input:
+        return call.key[0], parent, len(call.input), str(call.input[-1])
+    return None
+
+
 def _are_one(first: Call, second: Call) -> bool:
     if isinstance(first, ModelCall) and isinstance(second, ModelCall):
-        return same_model_call(first, second, nested=False, alone=False)
+        return same_model_call(first, second, nested=False, alone=False) or answers(first, second)
     if isinstance(first, ToolCall) and isinstance(second, ToolCall):
         return same_tool_call(first, second, nested=False)
     return False
@@ -160,7 +182,9 @@ def _are_one(first: Call, second: Call) -> bool:
 # ---- the merged call -----------------------------------------------------------------------------
 
 
-def _drop(gone: Call, kept: Call, at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey], notes: list[str]) -> None:
+def _drop(
+    gone: Call, kept: Call, at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]
+) -> None:
     del at_hand[gone.key]
     into[gone.key] = kept.key
     notes.append(f"{kept.name}: one call traced twice, merged with {gone.name}")
@@ -168,14 +192,19 @@ def _drop(gone: Call, kept: Call, at_hand: dict[SpanKey, Call], into: dict[SpanK
 
 def _merged(outer: Call, inner: Call) -> Call:
     if isinstance(outer, ModelCall) and isinstance(inner, ModelCall):
-        return replace(
-            _filled(outer, inner, _CALL_FIELDS + _MODEL_FIELDS),
-            usage=_usage(outer.usage, inner.usage),
-            content_unread=outer.content_unread or inner.content_unread,
-            **_content(outer, inner),
-        )
+        return _one_model_call(outer, inner)
     names = _TOOL_FIELDS if isinstance(outer, ToolCall) else _AGENT_FIELDS
     return _filled(outer, inner, _CALL_FIELDS + names)
+
+
+def _one_model_call(outer: ModelCall, inner: ModelCall) -> ModelCall:
+    return replace(
+        _filled(outer, inner, _CALL_FIELDS + _MODEL_FIELDS),
+        end_ns=inner.end_ns if answers(outer, inner) else outer.end_ns,
+        usage=_usage(outer.usage, inner.usage),
+        content_unread=outer.content_unread or inner.content_unread,
+        **_content(outer, inner),
+    )
 
 
 def _filled(outer: _C, inner: Call, names: tuple[str, ...]) -> _C:

@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
-from atifold.calls import MISSING, Media, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.calls import MISSING, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.dialects.media import read_image, read_media, read_url
+from atifold.dialects.reprs import from_repr
 from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
+from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, typeless_part
 from atifold.jsontext import scrub, text_of
 from atifold.kinds import is_list, is_object
 
@@ -74,11 +77,25 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
     role = role_of(item.get("role"), speaker)
     content = item["parts"] if item.get("parts") is not None else item.get("content")
     parts = [*_message_reasoning(item), *read_parts(content, note)]
-    parts += _tool_calls(item.get("tool_calls"), parts, note)
+    parts += _tool_calls(item.get("tool_calls") or _beside(item).get("tool_calls"), parts, note)
+    if role == "assistant":
+        parts = [part for written in parts for part in _behind_repr(written, note)]
     call_id = id_of(item.get("tool_call_id"))
     if role == "tool" and not any(isinstance(part, ToolResponse) for part in parts):
         parts = _as_response(parts, call_id, item)
     return by_role(role, parts, word(item.get("name")), word(item.get("atifold.origin")))
+
+
+def _behind_repr(part: Part, note: Note) -> list[Part]:
+    """Return what a text stands for that is the Python repr of a message or of one of its items."""
+    found = from_repr(part.text) if isinstance(part, Text) else MISSING
+    if is_list(found) and found and all(is_object(each) and has_known_type(each) for each in found):
+        return read_parts(found, note)
+    if not is_object(found) or not (has_known_type(found) or found.get("role") == "assistant"):
+        return [part]
+    if found.get("role") == "assistant":
+        return [inner for message in read_message(found, note, "assistant") for inner in message.parts]
+    return read_parts(found, note)
 
 
 def opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -110,10 +127,17 @@ def _once(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 def _message_reasoning(item: Mapping[str, Any]) -> list[Part]:
     """Return what OpenAI-like servers put beside the content: `reasoning_content` or `reasoning`."""
-    for key in ("reasoning_content", "reasoning"):
-        if isinstance(item.get(key), str) and item[key]:
-            return [Reasoning(scrub(item[key]))]
+    for holder in (item, _beside(item)):
+        for key in ("reasoning_content", "reasoning"):
+            if isinstance(holder.get(key), str) and holder[key]:
+                return [Reasoning(scrub(holder[key]))]
     return []
+
+
+def _beside(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what LangChain keeps of a provider's message beside its own fields."""
+    found = item.get("additional_kwargs")
+    return found if is_object(found) else {}
 
 
 def _as_response(parts: list[Part], call_id: str | None, item: Mapping[str, Any]) -> list[Part]:
@@ -174,8 +198,16 @@ def read_parts(content: Any, note: Note) -> list[Part]:
 
 def read_part(block: Mapping[str, Any], note: Note) -> Part | None:
     """Read one part or block; None when it is empty, `OtherPart` when nobody knows its kind."""
-    reader = _PARTS.get(str(block.get("type") or ""))
+    kind = block.get("type") or block.get("kind")
+    if not kind:
+        return typeless_part(block, note)
+    reader = _PARTS.get(str(kind))
     return reader(block, note) if reader is not None else OtherPart(plain(block))
+
+
+def has_known_type(block: Mapping[str, Any]) -> bool:
+    """Tell whether an object is a part or block of a type that is known."""
+    return str(block.get("type") or "") in _PARTS
 
 
 def _first_text(block: Mapping[str, Any], *keys: str) -> str | None:
@@ -218,54 +250,16 @@ def _response(block: Mapping[str, Any], _note: Note) -> Part | None:
     result = next((block[key] for key in _RESULT_KEYS if key in block), MISSING)
     call_id = next((found for key in _RESPONSE_IDS if (found := id_of(block.get(key)))), None)
     result = MISSING if result is MISSING or (is_placeholder(result) and result not in ("", None)) else plain(result)
-    return ToolResponse(call_id, _joined_texts(result), word(block.get("name")), _failed(block))
+    return ToolResponse(call_id, joined_texts(result), word(block.get("name")), _failed(block))
 
 
 _RESPONSE_IDS: Final = ("id", "tool_use_id", "call_id", "tool_call_id")
 
 
-def _joined_texts(result: Any) -> Any:
-    """Return a list of text blocks as their text, anything else as it is."""
-    if not is_list(result) or not result:
-        return result
-    texts = [
-        block["text"]
-        for block in result
-        if is_object(block) and block.get("type") == "text" and isinstance(block.get("text"), str)
-    ]
-    return "\n".join(texts) if len(texts) == len(result) else result
-
-
-def _media(block: Mapping[str, Any], _note: Note) -> Part | None:
-    mime = word(block.get("mime_type")) or word(block.get("media_type"))
-    modality = word(block.get("modality")) or (mime or "file").split("/", 1)[0]
-    data = _first_text(block, "content", "data")
-    uri = _first_text(block, "uri", "file_id", "url")
-    if data is not None and data.startswith("data:"):
-        uri, data = data, None
-    return media(modality, mime, uri, data)
-
-
-def media(modality: str, mime: str | None, uri: str | None, data: str | None) -> Media:
-    """Return a medium, a data URL taken apart into its type and its base64 text."""
-    if uri is not None and uri.startswith("data:") and ";base64," in uri:
-        head, _, data = uri.partition(";base64,")
-        return Media(modality, head.removeprefix("data:") or mime, None, data)
-    return Media(modality, mime, uri, data)
-
-
-def _image_url(block: Mapping[str, Any], _note: Note) -> Part | None:
-    image = block.get("image_url")
-    url = image.get("url") if is_object(image) else image
-    return media("image", None, url if isinstance(url, str) else None, None)
-
-
-def _image(block: Mapping[str, Any], note: Note) -> Part | None:
-    """Read Anthropic's image block, whose bytes or URL are in `source`."""
-    source = block.get("source")
-    if not is_object(source):
-        return _media({"modality": "image", **block}, note)
-    return media("image", word(source.get("media_type")), word(source.get("url")), word(source.get("data")))
+def _wrapped_reasoning(block: Mapping[str, Any], note: Note) -> Part | None:
+    """Read Strands' part for thoughts, Bedrock's block with a type of its own."""
+    inner = block.get("content")
+    return bedrock_reasoning(inner if is_object(inner) else block, note)
 
 
 _PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
@@ -274,21 +268,24 @@ _PARTS: Final[dict[str, Callable[[Mapping[str, Any], Note], Part | None]]] = {
     "reasoning": _reasoning,
     "tool_call": _request,
     "tool_call_response": _response,
-    "blob": _media,
-    "uri": _media,
-    "file": _media,
+    "blob": read_media,
+    "uri": read_media,
+    "file": read_media,
     # Anthropic
     "thinking": _reasoning,
     "redacted_thinking": _reasoning,
     "tool_use": _request,
     "tool_result": _response,
-    "image": _image,
+    "image": read_image,
     # OpenAI
     "input_text": _text,
     "output_text": _text,
     "refusal": lambda block, _note: Text(text_of(block.get("refusal")) or ""),
-    "image_url": _image_url,
-    "input_image": _image_url,
+    "image_url": read_url,
+    "input_image": read_url,
     "function_call": _request,
     "function_call_output": _response,
+    # single vendors
+    "reasoningContent": _wrapped_reasoning,
+    **BY_TYPE,
 }

@@ -28,6 +28,7 @@ from atifold.dialects.table import (
 )
 from atifold.dialects.tool_output import unwrap
 from atifold.dialects.values import Note
+from atifold.jsontext import scrub
 from atifold.kinds import is_object
 from atifold.spans import Span, Status
 
@@ -51,6 +52,10 @@ _KEPT_PARAMETERS: Final = (
     "presence_penalty",
     "reasoning_effort",
 )
+_NODE: Final = "langgraph_step"
+_HANDOFF: Final = "handoff to "
+"""How the span begins with which OpenAI's agents pass control on."""
+
 _SPOKEN_KEYS: Final = ("task", "prompt", "query", "question", "input")
 """Keys under which the input of an agent holds what a person said."""
 
@@ -122,7 +127,8 @@ def classify(span: Span) -> Verdict:
 
     An agent that bears a tool's name is the tool: some instrumentations take a tool whose name holds
     the word `agent` for one. An LLM span that ended well without a trace of a response is the
-    preparation of a call.
+    preparation of a call. A nameless tool that is a hand-off is what the call before it asked for,
+    under another name.
     """
     kind = str(span.attributes.get(SPAN_KIND)).upper()
     call = KINDS.get(kind)
@@ -130,12 +136,19 @@ def classify(span: Span) -> Verdict:
         return CallKind.TOOL
     if call is CallKind.MODEL and not _answered(span):
         return Ignored("LLM span without a response")
+    if call is CallKind.TOOL and "tool.name" not in span.attributes and span.name.startswith(_HANDOFF):
+        return Ignored("handoff")
     return call or Ignored(f"{kind} span")
+
+
+def is_node(span: Span) -> bool:
+    """Tell whether a span says that it is a step of a LangGraph graph."""
+    return SPAN_KIND in span.attributes and _NODE in str(span.attributes.get("metadata"))
 
 
 def _answered(span: Span) -> bool:
     """Tell whether a model span shows that a model was asked and answered, failed, or never ended."""
-    if span.end_ns is None or span.status is Status.ERROR or span.events:
+    if span.end_ns is None or span.status is Status.ERROR or any(event.name for event in span.events):
         return True
     return any(name == "output.value" or name.startswith((_OUTPUT, "llm.token_count.")) for name in span.attributes)
 
@@ -178,6 +191,7 @@ def _complete_tool(span: Span, fields: Fields) -> None:
 
 def _complete_model(span: Span, fields: Fields, note: Note) -> None:
     response = _structure(span.attributes.get("output.value"))
+    _complete_gemini(span.attributes.get("input.value"), response, fields, note)
     said = raw.response_messages(response, note)
     if said is not None:
         _complete_output(fields, said)
@@ -193,6 +207,23 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
         kept = {name: parameters[name] for name in _KEPT_PARAMETERS if parameters.get(name) is not None}
         if kept:
             fields.setdefault(f"extra.{_PARAMETERS}", kept)
+
+
+def _complete_gemini(request: Any, response: Any, fields: Fields, note: Note) -> None:
+    """Take a Gemini request and response as they are: the flat attributes lose results and mix several answers."""
+    is_gemini = is_object(request) or (isinstance(request, str) and '"contents"' in request)  # else not worth parsing
+    request = _structure(request) if is_gemini else None
+    asked = raw.gemini_request(request, note)
+    said = raw.gemini_response(response, note)
+    if asked is not None:
+        system = tuple(message for message in fields.get("input") or () if message.role == "system")
+        fields["input"] = (*system, *asked)
+        config = request.get("config")
+        told = config.get("system_instruction") if is_object(config) else None
+        if isinstance(told, str) and told and not system:
+            fields.setdefault("system", scrub(told))
+    if said is not None:
+        fields["output"] = said
 
 
 def _structure(value: Any) -> Any:
@@ -240,7 +271,7 @@ def _complete_agent(span: Span, fields: Fields, note: Note) -> None:
 def _spoken(value: Any, role: str, note: Note) -> tuple[Message, ...]:
     """Return what an agent was told or said: messages, one text of an object, or the value as it is."""
     found = _structure(value)
-    messages = raw.request_messages(found, note)
+    messages = raw.request_messages(found, note) or raw.gemini_response(found, note)
     if messages:
         return messages
     if is_object(found):

@@ -7,7 +7,8 @@ from typing import Any
 
 from atifold.calls import MISSING, Media, Message, Part, Reasoning, Text, ToolRequest, ToolResponse
 from atifold.dialects.flat import Tree, at, entries
-from atifold.dialects.messages import by_role, id_of, media, role_of
+from atifold.dialects.media import media
+from atifold.dialects.messages import by_role, id_of, role_of
 from atifold.dialects.values import Note, arguments, is_placeholder
 from atifold.jsontext import scrub
 from atifold.kinds import is_object

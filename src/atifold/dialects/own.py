@@ -137,4 +137,5 @@ OWN: Final = Dialect(
     kept_prefixes=_PREFIXES,
     known=frozenset({semconv.RESUMES_TRACE, semconv.RESUMES_SPAN}),
     raw_usage=(_RAW_USAGE,),
+    marks_events=True,
 )

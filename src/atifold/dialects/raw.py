@@ -1,4 +1,4 @@
-"""Read a provider's raw request and response: OpenAI chat and Responses, Anthropic messages.
+"""Read a provider's raw request and response: OpenAI chat and Responses, Anthropic messages, Gemini contents.
 
 Instrumentations keep them as JSON text beside what they took out of them. What they did not take
 out, above all reasoning, stands only here.
@@ -6,11 +6,11 @@ out, above all reasoning, stands only here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from atifold.calls import Message, Reasoning
-from atifold.dialects.messages import opened, read_message, read_part
+from atifold.dialects.messages import by_role, opened, read_message, read_part, read_parts, role_of
 from atifold.dialects.values import Note
 from atifold.jsontext import text_of
 from atifold.kinds import is_list, is_object
@@ -38,6 +38,29 @@ def request_messages(value: Any, note: Note) -> tuple[Message, ...] | None:
     if not is_list(listed) or not all(is_object(entry) for entry in listed):
         return None
     return items(listed, note)
+
+
+def gemini_request(value: Any, note: Note) -> tuple[Message, ...] | None:
+    """Return the contents of a request to Gemini, None where the value is none."""
+    listed = value.get("contents") if is_object(value) else None
+    if not is_list(listed) or not all(is_object(entry) and is_list(entry.get("parts")) for entry in listed):
+        return None
+    return tuple(message for entry in listed for message in _content(entry, "user", note))
+
+
+def gemini_response(value: Any, note: Note) -> tuple[Message, ...] | None:
+    """Return what Gemini produced, one content or one a candidate; None where the value is no response of it."""
+    if not is_object(value):
+        return None
+    candidates = value.get("candidates")
+    answers = [value, *(each for each in candidates if is_object(each))] if is_list(candidates) else [value]
+    contents = [answer.get("content") for answer in answers]
+    found = [entry for entry in contents if is_object(entry) and is_list(entry.get("parts"))]
+    return tuple(message for entry in found for message in _content(entry, "model", note)) or None
+
+
+def _content(entry: Mapping[str, Any], speaker: str, note: Note) -> tuple[Message, ...]:
+    return by_role(role_of(entry.get("role") or speaker), read_parts(entry["parts"], note), None)
 
 
 def items(listed: Sequence[Any], note: Note) -> tuple[Message, ...]:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from atifold.calls import Call, ModelCall, Reading
+from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
+from atifold.dialects.frames import frames
+from atifold.dialects.logs import attach
 from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
+from atifold.dialects.openinference import OPENINFERENCE, is_node
 from atifold.dialects.parents import Parent, resolve
 from atifold.dialects.registry import DIALECTS
+from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
+from atifold.dialects.spoken import spoken
 from atifold.dialects.table import CallKind, use_of
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
-from atifold.spans import Span, SpanKey
+from atifold.spans import LogRecord, Span, SpanKey
 
 _NOISE: Final = (
     ("http.request.method", "http"),
@@ -46,22 +51,26 @@ class _Tally:
         self.memory = Note().memory
 
 
-def read(spans: Iterable[Span]) -> Reading:
-    """Return the calls that spans record, whatever dialects they speak, each call once.
+def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
+    """Return the calls that spans and log records tell of, whatever dialects they speak, each call once.
 
-    Spans may come in any order and of any number of traces; two with the same ids are one span.
+    Spans may come in any order and of any number of traces; two with the same ids are one span. A log
+    record is part of the span that it names; of the others each dialect may make spans.
     Never raises for what a span holds: what cannot be read is left out or kept as text, and said in
     the notes.
     """
-    at_hand = _distinct(spans)
+    at_hand, rounds = _all(spans, logs)
     tally = _Tally()
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
+    for key in frames(at_hand, recognised.keys()):
+        recognised[key] = Recognised(CallKind.AGENT, spoken(at_hand[key]), OPENINFERENCE.name)
+        tally.ignored -= Counter({"CHAIN span": 1})
     beside = [key for key, span in at_hand.items() if key not in recognised and is_lookup(span)]
     parents, cut = resolve(at_hand, recognised.keys(), beside)
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
-    merged, notes = merge(calls)
-    told = with_lookups(merged, [(at_hand[key], parents[key].key) for key in beside])
+    merged, notes = merge(_real(calls, at_hand, tally))
+    told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
         calls=tuple(settle(told)),
         ignored=dict(sorted(tally.ignored.items())),
@@ -69,6 +78,48 @@ def read(spans: Iterable[Span]) -> Reading:
         notes=_counted(tally.notes + notes),
         unknown_keys=dict(sorted(tally.unknown.items())),
     )
+
+
+def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[SpanKey, Span], list[Sequence[SpanKey]]]:
+    """Return (each span once, and which of them are parts of one, in their order).
+
+    Log records are part of the spans that they name; of the others dialects make spans.
+    """
+    at_hand, loose = attach(_distinct(spans), logs)
+    made = [span for dialect in DIALECTS for span in dialect.from_logs(loose)] if loose else []
+    at_hand = {**at_hand, **{span.key: span for span in made}} if made else at_hand
+    several = {key: parts for key, span in at_hand.items() if len(parts := _parts(span)) > 1}
+    if several:
+        at_hand = {part.key: part for key, span in at_hand.items() for part in several.get(key, (span,))}
+    return at_hand, [[part.key for part in parts] for parts in several.values()]
+
+
+def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> list[Call]:
+    """Return the calls without agents that are none: nameless nodes of a graph around nothing.
+
+    LangChain's instrumentation takes whatever holds the word `agent` in its name for one.
+    """
+    around = {call.parent for call in calls}
+    nodes = {
+        call.key
+        for call in calls
+        if isinstance(call, AgentCall) and call.agent is None and call.key not in around and is_node(spans[call.key])
+    }
+    if not nodes:
+        return calls
+    tally.ignored["graph node"] += len(nodes)
+    tally.dialects -= Counter(call.dialect for call in calls if call.key in nodes)
+    return [call for call in calls if call.key not in nodes]
+
+
+def _parts(span: Span) -> Sequence[Span]:
+    """Return the calls that a span stands for, as spans: itself, unless its events tell of several."""
+    if len(span.events) > 1:
+        for dialect in spoken(span):
+            parts = dialect.divide(span)
+            if len(parts) > 1:
+                return parts
+    return (span,)
 
 
 def _counted(notes: list[str]) -> tuple[str, ...]:
@@ -94,11 +145,11 @@ def _fullness(span: Span) -> tuple[bool, int, int, str]:
 
 def _recognise(span: Span, tally: _Tally) -> Recognised | None:
     """Return what makes a span a call; None for one that is none, which is counted."""
-    spoken = tuple([dialect for dialect in DIALECTS if dialect.marks(span)])
-    said, dialect = verdict(span, spoken)
+    spoken_here = spoken(span)
+    said, dialect = verdict(span, spoken_here)
     if isinstance(said, CallKind):
-        return Recognised(said, spoken, dialect)
-    reason = said.reason if said is not None else _noise(span, speaks=bool(spoken))
+        return Recognised(said, spoken_here, dialect)
+    reason = said.reason if said is not None else _noise(span, speaks=bool(spoken_here))
     tally.ignored[reason] += 1
     return None
 

@@ -4,9 +4,35 @@ from __future__ import annotations
 
 from typing import Final
 
+from atifold.dialects.adk import ADK
+from atifold.dialects.adot import ADOT
 from atifold.dialects.genai import GENAI
+from atifold.dialects.langfuse import LANGFUSE
+from atifold.dialects.langsmith import LANGSMITH
+from atifold.dialects.litellm import LITELLM
+from atifold.dialects.logfire import LOGFIRE
+from atifold.dialects.mlflow import MLFLOW
 from atifold.dialects.openinference import OPENINFERENCE
+from atifold.dialects.openllmetry import OPENLLMETRY
 from atifold.dialects.own import OWN
+from atifold.dialects.pydantic_ai import PYDANTIC_AI
+from atifold.dialects.strands import STRANDS
 from atifold.dialects.table import Dialect
+from atifold.dialects.vercel_ai import VERCEL_AI
 
-DIALECTS: Final[tuple[Dialect, ...]] = (OWN, GENAI, OPENINFERENCE)
+DIALECTS: Final[tuple[Dialect, ...]] = (
+    OWN,
+    GENAI,
+    OPENINFERENCE,
+    OPENLLMETRY,
+    ADK,
+    PYDANTIC_AI,
+    STRANDS,
+    VERCEL_AI,
+    LANGSMITH,
+    MLFLOW,
+    LANGFUSE,
+    LITELLM,
+    LOGFIRE,
+    ADOT,
+)

@@ -54,6 +54,14 @@ def _complete_each_other(outer: ModelCall, inner: ModelCall) -> bool:
     return bool(halves) and _within(outer, inner)
 
 
+def answers(request: ModelCall, record: ModelCall) -> bool:
+    """Tell whether a record, which has no length in time, is the response of a streamed request before it (Logfire)."""
+    open_ended = request.output is None and request.usage is None and request.failure is None
+    is_record = record.start_ns == record.end_ns and record.output is not None
+    later = request.end_ns is not None and request.end_ns <= record.start_ns
+    return open_ended and is_record and later and request.input == record.input and _names_agree(request, record)
+
+
 def same_tool_call(outer: ToolCall, inner: ToolCall, *, nested: bool) -> bool:
     """Tell whether two tool calls are one: the same tool, and no different id, arguments or result.
 
@@ -118,7 +126,9 @@ def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | Non
 
 
 def _names_agree(one: ModelCall, other: ModelCall) -> bool:
-    """Compare response ids and models; of a model one side may give the alias and the other the dated name."""
+    """Compare ids and models; of a model one side may give the alias and the other the dated name."""
+    if one.event_id is not None and other.event_id is not None and one.event_id != other.event_id:
+        return False
     if one.response_id is not None and other.response_id is not None and one.response_id != other.response_id:
         return False
     first, second = _bare(one.model), _bare(other.model)

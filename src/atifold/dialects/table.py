@@ -7,7 +7,7 @@ that builds messages out of several attributes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, Union
 
 from atifold.calls import MISSING
 from atifold.dialects.values import Note, Reader, text
-from atifold.spans import Attributes, Span
+from atifold.spans import Attributes, LogRecord, Span
 
 
 class CallKind(Enum):
@@ -67,6 +67,14 @@ def _complete_nothing(_span: Span, _kind: CallKind, _fields: Fields, _note: Note
     return
 
 
+def _make_none(_logs: Sequence[LogRecord]) -> Iterable[Span]:
+    return ()
+
+
+def _leave_whole(span: Span) -> Sequence[Span]:
+    return (span,)
+
+
 def _say_nothing(_span: Span) -> Verdict:
     return None
 
@@ -75,12 +83,15 @@ def _say_nothing(_span: Span) -> Verdict:
 class Dialect:
     """One way of writing an agent's work into spans.
 
-    `marks` looks at the names of attributes and events only, never at scope or producer.
+    `marks` looks at the names of attributes only, never at scope or producer; with `marks_events` at events too.
     `classify` says what the span states outright, `guess` what can be told from the names of its
     attributes when no dialect says anything outright.
     `kept` are attributes that go into `extra` under their own names; `known` and `known_prefixes`
     are those that are read in another way or left out on purpose, and so are no unknown keys.
     `raw_usage` are prefixes of figures that `Usage.raw` keeps.
+    `from_logs` makes spans of the log records that belong to no span at hand, for a program that tells
+    of its work in records alone; their ids must depend on the records only. `divide` takes a span apart
+    that stands for several calls, as its events tell; the span's own key stays with one of the parts.
     """
 
     name: str
@@ -94,6 +105,9 @@ class Dialect:
     known: frozenset[str] = frozenset()
     known_prefixes: tuple[str, ...] = ()
     raw_usage: tuple[str, ...] = ()
+    marks_events: bool = False
+    from_logs: Callable[[Sequence[LogRecord]], Iterable[Span]] = _make_none
+    divide: Callable[[Span], Sequence[Span]] = _leave_whole
     row_names: frozenset[str] = field(init=False, default=frozenset())
     rows_by_kind: Mapping[CallKind, tuple[Row, ...]] = field(
         init=False, default_factory=dict[CallKind, tuple[Row, ...]]

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.documents import Document, write
 from atifold.fold.groups import group_by_conversation
+from atifold.fold.pictures import Pictures
 from atifold.fold.report import whole_report
 from atifold.fold.scopes import scopes_of
 from atifold.fold.threads import threads_of
@@ -28,19 +29,20 @@ class Folded:
     report: dict[str, Any]
 
 
-def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace") -> Folded:
+def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace", files: bool = False) -> Folded:
     """Fold a reading into documents.
 
     With `trace` each trace is folded apart, except that a leg which resumes a paused agent joins
     that agent's document. With `conversation` traces of one conversation id are folded together,
-    their agents joined in order where nothing speaks against it.
+    their agents joined in order where nothing speaks against it. With `files` images that a trace holds
+    as data become files of the documents (`Document.files`); without, their data is left out.
     """
     calls: tuple[Call, ...] = reading.calls
     groups = group_by_conversation(calls) if group == "conversation" else {}
     scopes = scopes_of(calls, lambda trace_id: groups.get(trace_id, trace_id))
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()
-    written = [write(root, scopes, taken) for root in roots]
+    written = [write(root, scopes, taken, Pictures() if files else None) for root in roots]
     documents = tuple(document for document in written if document is not None)
     stepless = [*empty, *(root for root, document in zip(roots, written, strict=True) if document is None)]
     left_out = [f"no step: {_name(thread.agents or thread.outer)}" for thread in stepless]

@@ -8,11 +8,13 @@ tells nothing of its history is taken to go on where the last such call ended.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from atifold.calls import AgentCall, ModelCall, ToolCall, ToolResponse
 from atifold.fold.messages import (
@@ -27,6 +29,15 @@ from atifold.fold.messages import (
 )
 from atifold.fold.order import LOOK_BACK, last_answer
 from atifold.spans import SpanKey
+
+_TRANSFER: Final = re.compile(r"transfer|hand.?off|hand.?over", re.IGNORECASE)
+"""What a tool is called that passes control on: `transfer_to_desk`, `handoff_to_agent`, `handover`."""
+
+
+def asks_transfer(models: Sequence[ModelCall], tools: Sequence[ToolCall]) -> bool:
+    """Tell whether the last model call, or any tool call, asks for a transfer of control, as frameworks name it."""
+    names = [request.name for model in models[-1:] for request in requests_of(model.output or ())]
+    return any(_TRANSFER.search(name) for name in (*names, *(tool.tool for tool in tools)))
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,7 @@ class _Group:
     returns: bool = False
     pieces: list[int] = field(default_factory=list)
     end_ns: int = 0
+    transfers: bool = False
 
 
 class Continuity:
@@ -93,8 +105,11 @@ class Continuity:
 
     def group(self, pieces: Sequence[Piece]) -> list[list[int]]:
         """Return the indexes of the pieces, group by group, in order of first appearance."""
+        crowd = crowded(pieces)
         for index, piece in enumerate(pieces):
             at = self._home(piece)
+            if at is None and index not in crowd:
+                at = self._transferred(piece)
             if at is None:
                 at = len(self._groups)
                 self._groups.append(_Group(self._member(piece), not piece.agents, piece.alone, piece.returns))
@@ -126,6 +141,14 @@ class Continuity:
         if first.input_base or _begins_midway(first):
             return self._last_bare(piece)
         return self._last_agent(piece) if piece.agents else self._begun_bare(first, piece)
+
+    def _transferred(self, piece: Piece) -> int | None:
+        """Return the group whose last agent asked to pass control on before another agent ran, next to it.
+
+        Its history may be rewritten (ADK) or not captured.
+        """
+        at = None if piece.alone or piece.returns or not piece.agents else self._last_agent(piece)
+        return at if at is not None and self._groups[at].transfers else None
 
     def _begun_bare(self, first: ModelCall, piece: Piece) -> int | None:
         """Return the group of bare calls that began as a call does, of the same member where they name one."""
@@ -175,6 +198,7 @@ class Continuity:
         group, member = self._groups[at], self._member(piece)
         group.pieces.append(index)
         group.end_ns = max(group.end_ns, piece.end_ns)
+        group.transfers = bool(piece.agents) and asks_transfer(piece.models, piece.tools)
         for call in piece.models:
             for mark in assistant_marks(call.output or ()):
                 self._said[member, mark] = at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from atifold.atif.versions import WRITTEN
@@ -13,6 +13,7 @@ from atifold.filename import file_stem
 from atifold.fold.beside import lookups_and_scores
 from atifold.fold.definitions import definitions
 from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
+from atifold.fold.pictures import Pictures
 from atifold.fold.render import Writer, failure_fact
 from atifold.fold.report import Words
 from atifold.fold.scopes import ScopeKey, Scopes
@@ -29,7 +30,8 @@ class Document:
     """One trajectory, and what the fold has to say about it.
 
     `name` is the file's stem and the trajectory's id. `trajectory` is a plain dict of JSON values
-    in ATIF's order of keys. `incomplete` says that something was still open.
+    in ATIF's order of keys. `incomplete` says that something was still open. `files` are those that it
+    names, by their path seen from its folder.
     """
 
     name: str
@@ -37,11 +39,15 @@ class Document:
     trace_ids: tuple[str, ...]
     report: dict[str, Any]
     incomplete: bool
+    files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
 
-def write(thread: Thread, scopes: Scopes, taken: set[str]) -> Document | None:
-    """Return the document of a root thread, None when no step came of it; `taken` are names in use."""
-    author = _Author(scopes)
+def write(thread: Thread, scopes: Scopes, taken: set[str], pictures: Pictures | None = None) -> Document | None:
+    """Return the document of a root thread, None when no step came of it; `taken` are names in use.
+
+    `pictures` takes the images that the trace holds as data.
+    """
+    author = _Author(scopes, pictures)
     trajectory = author.document(thread, taken, session=None, run_id=None)
     if trajectory is None:
         return None
@@ -61,7 +67,8 @@ def write(thread: Thread, scopes: Scopes, taken: set[str]) -> Document | None:
         report["incomplete"] = reasons
     report.update(author.words.as_lists())
     incomplete = bool(reasons) or _is_paused(thread)
-    return Document(trajectory["trajectory_id"], trajectory, trace_ids, report, incomplete)
+    files = pictures.files if pictures else {}
+    return Document(trajectory["trajectory_id"], trajectory, trace_ids, report, incomplete, files)
 
 
 _KINDS: Final[Mapping[type, str]] = {ModelCall: "model", ToolCall: "tool", AgentCall: "agent"}
@@ -70,8 +77,9 @@ _KINDS: Final[Mapping[type, str]] = {ModelCall: "model", ToolCall: "tool", Agent
 class _Author:
     """Write one root document; the words of its subagents are its own too."""
 
-    def __init__(self, scopes: Scopes) -> None:
+    def __init__(self, scopes: Scopes, pictures: Pictures | None) -> None:
         self._scopes = scopes
+        self._pictures = pictures
         self._owners: dict[ScopeKey, AgentCall | None] = {}
         self.words = Words()
         self.subagents = 0
@@ -85,6 +93,8 @@ class _Author:
         """
         head = _Head(thread, self._scopes)
         trajectory_id = head.trajectory_id(taken, run_id)
+        if self._pictures is not None and not self._pictures.folder:
+            self._pictures.folder = trajectory_id
         session = head.conversation or session or head.run_id or head.root.key[0]
         below = [
             (child, self.document(child.thread, taken, session=session, run_id=head.run_id or run_id))
@@ -105,7 +115,9 @@ class _Author:
         if thread.workflow is not None:
             made.answer = untold_answer(thread.workflow, list(_said_in(subs)), self.words)
         self.subagents += len(subs)
-        steps = Writer(head.model, head.agent_name, references, self.words).write(insert(made.steps, late))
+        steps = Writer(head.model, head.agent_name, references, self.words, self._pictures).write(
+            insert(made.steps, late)
+        )
         if not steps:
             taken.discard(trajectory_id)
             return None

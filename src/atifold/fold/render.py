@@ -9,16 +9,10 @@ from atifold.calls import MISSING, Failure, Media, Message, ModelCall, OtherPart
 from atifold.fold.beside import attempts_of, lookups_and_scores
 from atifold.fold.figures import Clock, metrics_of
 from atifold.fold.messages import clean, parts_of, reasoning_of, result_text, text_of
+from atifold.fold.pictures import TYPES, Pictures
 from atifold.fold.report import Words
 from atifold.fold.toolcalls import Asked, Step
 
-_IMAGE_TYPES: Final = {
-    "image/jpeg": "image/jpeg",
-    "image/jpg": "image/jpeg",
-    "image/png": "image/png",
-    "image/gif": "image/gif",
-    "image/webp": "image/webp",
-}
 _Content = Union[str, list[dict[str, Any]]]
 _BY_SUFFIX: Final = {"jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif"}
 
@@ -26,8 +20,19 @@ _BY_SUFFIX: Final = {"jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/pn
 class Writer:
     """Write the steps of one document."""
 
-    def __init__(self, model: str | None, agent: str, references: Mapping[int, Sequence[str]], words: Words) -> None:
-        """Take the agent's model and name, and the subagents of each call by the `id()` of its record."""
+    def __init__(
+        self,
+        model: str | None,
+        agent: str,
+        references: Mapping[int, Sequence[str]],
+        words: Words,
+        pictures: Pictures | None = None,
+    ) -> None:
+        """Take the agent's model and name, and the subagents of each call by the `id()` of its record.
+
+        `pictures` takes images that are data; None where the document has no folder to keep them in.
+        """
+        self._pictures = pictures
         self._model = model
         self._agent = agent
         self._references = references
@@ -163,14 +168,29 @@ class Writer:
         others = [part.value for part in parts_of(messages, OtherPart)]
         self._words.say("unsure", "a message part of an unknown kind is kept in `extra`", len(others))
         media = list(parts_of(messages, Media))
-        homeless = [part for part in media if image_source(part) is None]
+        homeless = [part for part in media if self._source(part) is None]
         for part in homeless:
             self._words.say("left_out", f"{part.modality} data: ATIF holds files and addresses, no inline data")
         found = {"other_parts": others, "media": [_mark_of(part) for part in homeless]}
         extra = {key: value for key, value in found.items() if value}
         if len(homeless) == len(media):
             return text_of(messages), extra
-        return [p for m in messages for part in m.parts if (p := _content_part(part)) is not None], extra
+        return [p for m in messages for part in m.parts if (p := self._content_part(part)) is not None], extra
+
+    def _content_part(self, part: Any) -> dict[str, Any] | None:
+        """Return a text or an image as a content part, None for anything else."""
+        match part:
+            case Text(text):
+                return {"type": "text", "text": clean(text)} if text else None
+            case Media():
+                source = self._source(part)
+                return {"type": "image", "source": source} if source else None
+            case _:
+                return None
+
+    def _source(self, media: Media) -> dict[str, str] | None:
+        """Return ATIF's source of an image: its address, or the file that its data goes into."""
+        return image_source(media) or (self._pictures.source(media) if self._pictures else None)
 
 
 def _own_extra(step: Step, time: str | None) -> dict[str, Any]:
@@ -185,24 +205,12 @@ def _mark_of(media: Media) -> dict[str, str]:
     return {**mark, "mime_type": media.mime_type} if media.mime_type else mark
 
 
-def _content_part(part: Any) -> dict[str, Any] | None:
-    """Return a text or an image as a content part, None for anything else."""
-    match part:
-        case Text(text):
-            return {"type": "text", "text": clean(text)} if text else None
-        case Media():
-            source = image_source(part)
-            return {"type": "image", "source": source} if source else None
-        case _:
-            return None
-
-
 def image_source(media: Media) -> dict[str, str] | None:
     """Return ATIF's source of an image that has an address outside the document, None for any other."""
     if not media.uri or media.uri.startswith("data:"):
         return None
     suffix = media.uri.split("?")[0].rsplit(".", 1)[-1].lower()
-    kind = _IMAGE_TYPES.get((media.mime_type or "").lower()) or _BY_SUFFIX.get(suffix)
+    kind = TYPES.get((media.mime_type or "").lower()) or _BY_SUFFIX.get(suffix)
     if kind is None and media.modality == "image":
         kind = "image/webp" if suffix == "webp" else "image/png"
     return {"media_type": kind, "path": media.uri} if kind else None

@@ -7,13 +7,13 @@ without an inference; a subagent that no tool call ran for is referred to from a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from atifold.calls import AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.binding import Binding
 from atifold.fold.compaction import boundary
 from atifold.fold.history import History, News, Unit
+from atifold.fold.late_results import put_late_results
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import by_history
 from atifold.fold.report import Words
@@ -41,7 +41,7 @@ def steps_of(thread: Thread, owner_of: OwnerOf, words: Words) -> Steps:
     """Return the steps of a thread; references to subagents are put in by the document."""
     if thread.workflow is not None:
         return Steps(told_input((thread.workflow, *thread.outer)))
-    walk = _Walk(owner_of, words, {plain_id(tool.id) for tool in thread.tools if tool.id})
+    walk = _Walk(thread, owner_of, words)
     for call in by_history(thread.models):
         walk.take(call)
     blocks = walk.blocks
@@ -55,6 +55,7 @@ def steps_of(thread: Thread, owner_of: OwnerOf, words: Words) -> Steps:
     if not thread.models:
         steps = [*told_input((*thread.agents, *thread.outer)), *steps]
         words.say("missing", "no model call was traced: only tool calls and what the agent's span tells")
+    put_late_results(steps, (*thread.agents, *thread.outer))
     answer = put_told_output(steps, thread, words)
     return Steps(steps, bound, answer)
 
@@ -62,13 +63,14 @@ def steps_of(thread: Thread, owner_of: OwnerOf, words: Words) -> Steps:
 class _Walk:
     """Follow the model calls of a thread and note the steps that each brings: its block."""
 
-    def __init__(self, owner_of: OwnerOf, words: Words, ran: AbstractSet[str]) -> None:
+    def __init__(self, thread: Thread, owner_of: OwnerOf, words: Words) -> None:
         self._history: History[Step] = History()
         self._results = Results()
         self._turns = Turns(owner_of)
         self._owner_of = owner_of
         self._words = words
-        self._ran = ran
+        self._own = {agent.key for agent in thread.agents}
+        self._ran = {plain_id(tool.id) for tool in thread.tools if tool.id}
         self.blocks: list[list[Step]] = []
 
     def take(self, call: ModelCall) -> None:
@@ -85,11 +87,18 @@ class _Walk:
         block += shortened
         for at, unit in enumerate(news.units):
             block += self._unit(unit, call, copied=at < news.copied)
-        step = _inference(call, _name_of(self._owner_of(call.key)) or call.agent_name)
+        step = _inference(call, self._name(call))
         self._history.answer(call, step, asked_anew=bool(news.units) or call.input is None)
         self._results.know(step)
         self._note(call, news)
         self.blocks.append([*block, step])
+
+    def _name(self, call: ModelCall) -> str | None:
+        """Return the agent of a call: the one around it, unless that is another thread's and the call names its own."""
+        owner = self._owner_of(call.key)
+        if call.agent_name and owner is not None and owner.key not in self._own:
+            return call.agent_name
+        return _name_of(owner) or call.agent_name
 
     def _replay(self, units: Sequence[Unit]) -> None:
         """Complete the last answer by its replay, with results that stand inside it."""

@@ -8,22 +8,17 @@ a document of its own with its members as subagents; calls without an agent are 
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
 
 from atifold.calls import AgentCall, Message, ModelCall, ToolCall
-from atifold.fold.continuity import Callers, Continuity, Piece, begins_with, carries_on, crowded, said_by
-from atifold.fold.messages import Mark, arguments_mark, requests_of, text_of
+from atifold.fold.continuity import Callers, Continuity, Piece, asks_transfer, begins_with, carries_on, crowded, said_by
+from atifold.fold.messages import Mark, arguments_mark, text_of
 from atifold.fold.order import TimeKey
 from atifold.fold.scopes import Scope, Scopes
 from atifold.spans import SpanKey
-
-_TRANSFER: Final = re.compile(r"transfer|hand.?off|hand.?over", re.IGNORECASE)
-"""What a tool is called that passes control on: `transfer_to_desk`, `handoff_to_agent`, `handover`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,12 +262,6 @@ def _is_twin(outer: ToolCall, inner: ToolCall) -> bool:
     return outer.tool == inner.tool and same_id and same_arguments
 
 
-def _asks_transfer(thread: Thread) -> bool:
-    """Tell whether a thread's last calls of tools ask for a transfer of control, as agents' frameworks name it."""
-    names = [request.name for model in thread.models[-1:] for request in requests_of(model.output or ())]
-    return any(_TRANSFER.search(name) for name in (*names, *(tool.tool for tool in thread.tools)))
-
-
 class _Control:
     """Tell whether control went from an agent to one nested in it for good."""
 
@@ -286,7 +275,7 @@ class _Control:
         """Take in what the agent, or the one that it handed over to, did."""
         self._said |= said_by(thread.models)
         self._last_ns = max([self._last_ns, *(call.start_ns for call in (*thread.models, *thread.tools))])
-        self._transfers = _asks_transfer(thread)
+        self._transfers = asks_transfer(thread.models, thread.tools)
 
     def passes_to(self, inner: Thread, *, crowd: bool) -> bool:
         """Tell whether control stays with a nested agent; in a `crowd`, others ran at its time.

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from atifold.calls import AgentCall, Message, ModelCall, Text, Usage
+from atifold.calls import AgentCall, Message, ModelCall, Reasoning, Text, Usage
 from atifold.fold.figures import metrics, metrics_of
 from atifold.fold.messages import Mark, spoken, system_texts, text_of, user_marks
 from atifold.fold.report import Words
@@ -183,7 +183,7 @@ def put_told_output(steps: list[Step], thread: Thread, words: Words) -> str | No
     last = next((s for s in reversed(steps) if s.call), None)
     if last is None and (answer or claimed):
         end = max((a.end_ns or a.start_ns for a in (*thread.agents, *thread.outer)), default=0)
-        last = Step("agent", end, answer)
+        last = Step("agent", end, (*_earlier_thoughts(agent), *answer))
         steps.append(last)
         words.say("inferred", "the last step is what the agent's span tells of model calls that were not traced")
     elif last is not None and answer and _tells_nothing(last):
@@ -210,6 +210,13 @@ def _put_earlier_answers(steps: Sequence[Step], agents: Sequence[AgentCall], sai
 def _answer_of(agent: AgentCall | None) -> tuple[Message, ...]:
     """Return the last message of the model in what came out of an agent, as a tuple of none or one."""
     return tuple(m for m in (agent.output or () if agent else ()) if m.role == "assistant" and m.parts)[-1:]
+
+
+def _earlier_thoughts(agent: AgentCall | None) -> tuple[Message, ...]:
+    """Return what the model thought before its answer, as an agent's span tells it: none or one message."""
+    earlier = [m for m in (agent.output or () if agent else ()) if m.role == "assistant" and m.parts][:-1]
+    thoughts = tuple(part for message in earlier for part in message.parts if isinstance(part, Reasoning))
+    return (Message("assistant", thoughts),) if thoughts else ()
 
 
 def untold_answer(agent: AgentCall | None, said: Sequence[str], words: Words) -> str | None:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from atifold.calls import MISSING, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
-from atifold.fold.messages import arguments_mark, is_placeholder, plain_id, requests_of, text_of
+from atifold.calls import MISSING, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest, ToolResponse
+from atifold.fold.messages import arguments_mark, is_placeholder, parts_of, plain_id, requests_of, text_of
 
 _ASKS_TOOLS: Final = frozenset(("tool_calls", "tool_call", "tool_use", "function_call", "tool-calls"))
 
@@ -154,7 +154,7 @@ def _name_alone(asked: Asked) -> str | None:
 
 
 def take_replay(steps: Sequence[Step], messages: Sequence[Message]) -> None:
-    """Fill in the last answer from its replay in the next request: lost calls, ids and texts.
+    """Fill in the last answer from its replay in the next request: lost calls, ids, texts and thoughts.
 
     A text is taken over only from a replay that shows the calls too, or for an answer of which
     nothing was captured: some frameworks replay calls as a text of their own making.
@@ -175,6 +175,9 @@ def take_replay(steps: Sequence[Step], messages: Sequence[Message]) -> None:
         last.messages = tuple(messages)
     elif requests and not text_of(last.messages):
         last.messages += tuple(Message(m.role, tuple(p for p in m.parts if isinstance(p, Text))) for m in messages)
+    thoughts = tuple(parts_of(messages, Reasoning))
+    if thoughts and not any(parts_of(last.messages, Reasoning)):
+        last.messages = (Message("assistant", thoughts), *last.messages)
 
 
 def _repeated(free: _Free, request: ToolRequest) -> Asked | None:

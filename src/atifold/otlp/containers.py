@@ -10,7 +10,7 @@ from atifold.errors import InputError
 from atifold.jsonfiles import BOM, STDIN, documents, unpacked
 from atifold.jsontext import fault
 from atifold.kinds import is_object
-from atifold.otlp import json
+from atifold.otlp import json, protobuf
 from atifold.otlp.batch import Batch
 
 _FOREIGN: Final = ((b"\x28\xb5\x2f\xfd", "zstd-compressed data"), (b"PK\x03\x04", "a zip archive"))
@@ -18,7 +18,7 @@ _WANTED: Final = f"{json.WANTED}, whole or one request a line"
 
 
 def read(paths: Sequence[Path | str], *, stdin: BinaryIO | None = None) -> Batch:
-    """Read files of spans, one after another; `-` stands for `stdin`.
+    """Read files of spans and log records, one after another; `-` stands for `stdin`.
 
     Never raises for what a file is or holds: whatever cannot be read leaves one complaint each.
     """
@@ -38,7 +38,7 @@ def read(paths: Sequence[Path | str], *, stdin: BinaryIO | None = None) -> Batch
 
 
 def _parse_file(data: bytes, where: str) -> Batch:
-    """Read the spans of one file; unlike the body of a request, one without a word in it is a complaint."""
+    """Read one file; unlike the body of a request, one without a word in it is a complaint."""
     batch = parse(data, where)
     if batch == Batch() and not unpacked(data, where)[0].removeprefix(BOM).strip():
         batch.complaints.append(InputError(where, "found an empty file", _WANTED))
@@ -46,13 +46,15 @@ def _parse_file(data: bytes, where: str) -> Batch:
 
 
 def parse(data: bytes, where: str) -> Batch:
-    """Read the spans of one input; `where` names it in complaints. Empty input holds no spans."""
+    """Read the spans and log records of one input; `where` names it in complaints. Empty input holds none."""
     data, complaint = unpacked(data, where)
-    batch = Batch([], [complaint] if complaint else [])
+    batch = Batch(complaints=[complaint] if complaint else [])
     data = data.removeprefix(BOM)
     foreign = next((what for magic, what in _FOREIGN if data.startswith(magic)), None)
     if foreign is not None:
         batch.complaints.append(InputError(where, f"found {foreign}", _WANTED))
+    elif (found := protobuf.decode(data, where)) is not None:
+        batch.extend(found)
     elif data.strip():
         batch.extend(_parse_json(data, where))
     return batch

@@ -1,4 +1,4 @@
-"""Read OTLP JSON: one `ExportTraceServiceRequest`, several of them, and what is passed off as one.
+"""Read OTLP JSON: one export request of spans or log records, several of them, and what is passed off as one.
 
 Besides the mapping that the OTLP specification asks for, this takes protobuf's own JSON form
 (snake_case keys, enum names, ids in base64), the older `instrumentationLibrarySpans`, Tempo's
@@ -7,7 +7,7 @@ Besides the mapping that the OTLP specification asks for, this takes protobuf's 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -16,6 +16,8 @@ from atifold.kinds import is_list, is_object
 from atifold.otlp.anyvalue import attributes
 from atifold.otlp.batch import Batch
 from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
+from atifold.otlp.items import Origin, first, nanoseconds, required_id
+from atifold.otlp.log_json import log_record
 from atifold.otlp.shapes import list_in, object_in, optional_object, text_in
 from atifold.spans import Kind, Link, Span, SpanEvent, Status
 
@@ -30,19 +32,13 @@ _SCOPE_SPANS: Final = (
     "instrumentation_library_spans",
     "ilSpans",
 )
+_RESOURCE_LOGS: Final = ("resourceLogs", "resource_logs")
+_SCOPE_LOGS: Final = ("scopeLogs", "scope_logs", "instrumentationLibraryLogs", "instrumentation_library_logs")
 _SCOPE: Final = ("scope", "instrumentationLibrary", "instrumentation_library")
-_OTHER_SIGNALS: Final = (
-    "resourceLogs",
-    "resource_logs",
-    "resourceMetrics",
-    "resource_metrics",
-    "resourceProfiles",
-    "resource_profiles",
-)
+_OTHER_SIGNALS: Final = ("resourceMetrics", "resource_metrics", "resourceProfiles", "resource_profiles")
 
-_SIGNALS: Final = (*_RESOURCE_SPANS, *_SCOPE_SPANS, *_OTHER_SIGNALS)
+_NAMES: Final = (*_RESOURCE_SPANS, *_SCOPE_SPANS, *_RESOURCE_LOGS, *_SCOPE_LOGS, *_OTHER_SIGNALS)
 _ABSENT: Final = object()
-_UINT64: Final = 2**64
 
 _KINDS: Final = dict(
     enumerate((Kind.UNSPECIFIED, Kind.INTERNAL, Kind.SERVER, Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER))
@@ -51,12 +47,15 @@ _STATUSES: Final = dict(enumerate((Status.UNSET, Status.OK, Status.ERROR)))
 _BAD: Final = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
-class _Origin(NamedTuple):
-    """What the spans of one scope share."""
+class _Signal(NamedTuple):
+    """One kind of item: what it is called, the names around it, outermost first, and its reader."""
 
-    resource: dict[str, Any]
-    scope_name: str = ""
-    scope_version: str = ""
+    what: str
+    resources: tuple[str, ...]
+    scopes: tuple[str, ...]
+    items: tuple[str, ...]
+    read: Callable[[Mapping[str, Any], Origin], Any]
+    put: Callable[[Batch], list[Any]]
 
 
 class _Place(NamedTuple):
@@ -89,7 +88,7 @@ def is_otlp(value: Any) -> bool:
 def _is_request(value: Any) -> bool:
     if not is_object(value):
         return False
-    found = (inner.get(name, _ABSENT) for inner in (value, *_wrapped(value)) for name in _SIGNALS)
+    found = (inner.get(name, _ABSENT) for inner in (value, *_wrapped(value)) for name in _NAMES)
     lists = [item for item in found if item is not _ABSENT]
     return all(item is None or is_list(item) for item in lists) and (bool(lists) or not value)
 
@@ -99,20 +98,21 @@ def _wrapped(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def decode(value: Any, where: str, line: int | None = None) -> Batch:
-    """Read the spans of one parsed JSON value.
+    """Read the spans and the log records of one parsed JSON value.
 
-    A span that cannot be read, or what a scope or resource says of its spans, costs only itself and
-    leaves a complaint. A value
-    that is no OTLP at all gives one complaint; logs and metrics are passed over in silence.
+    An item that cannot be read, or what a scope or resource says of its items, costs only itself and
+    leaves a complaint. A value that is no OTLP at all gives one complaint; metrics are passed over in
+    silence.
     """
     batch = Batch()
     if not is_otlp(value):
         batch.complaints.append(InputError(where, _describe(value), WANTED, line=line))
         return batch
     place = _Place(batch, where, line)
-    for resource_spans in _resource_spans(value):
-        with place.sparing("resource"):
-            _decode_resource(object_in(resource_spans), place)
+    for signal in _SIGNALS:
+        for resource in _resources(value, signal):
+            with place.sparing("resource"):
+                _decode_resource(object_in(resource), signal, place)
     return batch
 
 
@@ -122,53 +122,47 @@ def _describe(value: Any) -> str:
     return f"found a JSON {type(value).__name__}"
 
 
-def _resource_spans(value: Any) -> Iterator[Any]:
-    """Yield each `ResourceSpans`, however it is wrapped."""
+def _resources(value: Any, signal: _Signal) -> Iterator[Any]:
+    """Yield each `ResourceSpans` or `ResourceLogs`, however it is wrapped."""
     for request in value if is_list(value) else [value]:
         for inner in (request, *_wrapped(request)):
-            if _first(inner, _SCOPE_SPANS) is not None:
+            if first(inner, signal.scopes) is not None:
                 yield inner
-            yield from _first(inner, _RESOURCE_SPANS) or ()
+            yield from first(inner, signal.resources) or ()
 
 
-def _first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
-    for name in names:
-        if name in value:
-            return value[name]
-    return None
-
-
-def _decode_resource(resource_spans: Mapping[str, Any], place: _Place) -> None:
+def _decode_resource(found: Mapping[str, Any], signal: _Signal, place: _Place) -> None:
     resource: dict[str, Any] = {}
     with place.sparing("resource"):
-        resource = attributes(optional_object(resource_spans.get("resource")).get("attributes"))
-    for scope_spans in list_in(_first(resource_spans, _SCOPE_SPANS)):
+        resource = attributes(optional_object(found.get("resource")).get("attributes"))
+    for scope in list_in(first(found, signal.scopes)):
         with place.sparing("scope"):
-            _decode_scope(object_in(scope_spans), resource, place)
+            _decode_scope(object_in(scope), resource, signal, place)
 
 
-def _decode_scope(scope_spans: Mapping[str, Any], resource: dict[str, Any], place: _Place) -> None:
-    origin = _Origin(resource)
+def _decode_scope(found: Mapping[str, Any], resource: dict[str, Any], signal: _Signal, place: _Place) -> None:
+    origin = Origin(resource)
     with place.sparing("scope"):
-        scope = optional_object(_first(scope_spans, _SCOPE))
-        origin = _Origin(resource, text_in(scope.get("name")), text_in(scope.get("version")))
-    for item in list_in(scope_spans.get("spans")):
-        try:  # not `sparing`: a context for each span would be felt
-            place.batch.spans.append(_span(object_in(item), origin))
+        scope = optional_object(first(found, _SCOPE))
+        origin = Origin(resource, text_in(scope.get("name")), text_in(scope.get("version")))
+    items = signal.put(place.batch)
+    for item in list_in(first(found, signal.items)):
+        try:  # not `sparing`: a context for each item would be felt
+            items.append(signal.read(object_in(item), origin))
         except _BAD as error:
-            place.complain("span", error)
+            place.complain(signal.what, error)
 
 
-def _span(item: Mapping[str, Any], origin: _Origin) -> Span:
+def _span(item: Mapping[str, Any], origin: Origin) -> Span:
     get = item.get
     status = optional_object(get("status"))
     return Span(
-        trace_id=_required(item, "traceId", "trace_id", TRACE_BYTES),
-        span_id=_required(item, "spanId", "span_id", SPAN_BYTES),
+        trace_id=required_id(item, "traceId", "trace_id", TRACE_BYTES),
+        span_id=required_id(item, "spanId", "span_id", SPAN_BYTES),
         parent_id=read_id(get("parentSpanId", get("parent_span_id")), SPAN_BYTES),
         name=text_in(get("name")),
-        start_ns=_time(get("startTimeUnixNano", get("start_time_unix_nano"))),
-        end_ns=_time(get("endTimeUnixNano", get("end_time_unix_nano"))) or None,
+        start_ns=nanoseconds(get("startTimeUnixNano", get("start_time_unix_nano"))),
+        end_ns=nanoseconds(get("endTimeUnixNano", get("end_time_unix_nano"))) or None,
         kind=_KINDS[_enum(get("kind"), "SPAN_KIND_", _KIND_NUMBERS)],
         attributes=attributes(get("attributes")),
         events=tuple(_event(object_in(event)) for event in list_in(get("events"))),
@@ -181,33 +175,15 @@ def _span(item: Mapping[str, Any], origin: _Origin) -> Span:
     )
 
 
-def _required(item: Mapping[str, Any], camel: str, snake: str, size: int) -> str:
-    found = read_id(item.get(camel, item.get(snake)), size)
-    if found is None:
-        raise KeyError(camel)
-    return found
-
-
-def _time(value: Any) -> int:
-    """Return nanoseconds since the epoch, 0 for none; raises ValueError for what fits no 64 bits."""
-    try:
-        time = int(value or 0)
-    except (TypeError, ValueError, OverflowError):
-        time = -1
-    if not 0 <= time < _UINT64:
-        raise ValueError(f"time {str(value)[:40]}")
-    return time
-
-
 def _event(item: Mapping[str, Any]) -> SpanEvent:
     time = item.get("timeUnixNano", item.get("time_unix_nano"))
-    return SpanEvent(text_in(item.get("name")), _time(time), attributes(item.get("attributes")))
+    return SpanEvent(text_in(item.get("name")), nanoseconds(time), attributes(item.get("attributes")))
 
 
 def _link(item: Mapping[str, Any]) -> Link:
     return Link(
-        _required(item, "traceId", "trace_id", TRACE_BYTES),
-        _required(item, "spanId", "span_id", SPAN_BYTES),
+        required_id(item, "traceId", "trace_id", TRACE_BYTES),
+        required_id(item, "spanId", "span_id", SPAN_BYTES),
         attributes(item.get("attributes")),
     )
 
@@ -221,3 +197,16 @@ def _enum(value: Any, prefix: str, numbers: Mapping[str, int]) -> int:
     if isinstance(value, str):
         value = int(value) if value.isdigit() else numbers.get(value.upper().removeprefix(prefix), 0)
     return value if value in numbers.values() else 0
+
+
+_SIGNALS: Final = (
+    _Signal("span", _RESOURCE_SPANS, _SCOPE_SPANS, ("spans",), _span, lambda batch: batch.spans),
+    _Signal(
+        "log record",
+        _RESOURCE_LOGS,
+        _SCOPE_LOGS,
+        ("logRecords", "log_records", "logs"),
+        log_record,
+        lambda batch: batch.logs,
+    ),
+)

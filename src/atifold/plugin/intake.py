@@ -56,7 +56,7 @@ class Intake(Listener):
         hindered = hindrance(folder)
         if hindered is not None:
             _log.warning("atifold cannot write to %s: %s; documents are lost until it can", folder, hindered)
-        folding = Folding(chosen.group, note=self._note)
+        folding = Folding(chosen.group, note=self._note, files=True)
         self._assembler = Assembler(
             folding,
             DirectorySink(folder),

@@ -66,14 +66,15 @@ def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
     id_seed: str = "",
     session_id: Literal["raw", "hashed"] = "raw",
     stdin: BinaryIO | None = None,
+    files: bool = False,
 ) -> Replayed:
     """Play recordings as one stream of events, by time.
 
     Spans keep the recorded times; their ids come from the run ids and `id_seed`. Exporters get them
     as any pipeline would (the SDK's sampler and limits apply); content only with `capture_content`,
     and with `log_content` on log events, of which `events` says whether the catalogue's are among them.
-    The trajectories come from the whole records. Exporters are shut down. A file that cannot be
-    read is a complaint, and costs the others nothing.
+    The trajectories come from the whole records, with `files` for their images. Exporters are shut
+    down. A file that cannot be read is a complaint, and costs the others nothing.
     """
     told, complaints, repeated = _read(paths, stdin)
     kept = _Kept()
@@ -94,7 +95,7 @@ def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
     provider.shutdown()
     if logger_provider is not None:
         logger_provider.shutdown()
-    folded = fold.fold(dialects.read(kept.spans), group=group)
+    folded = fold.fold(dialects.read(kept.spans), group=group, files=files)
     return Replayed(kept.spans, folded, complaints, {**emitter.counts, "repeated": repeated}, len(told))
 
 

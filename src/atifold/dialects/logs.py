@@ -1,0 +1,51 @@
+"""Bring log records to the spans that they name, as events of those spans.
+
+Instrumentations write what was said into span events or into log records; a dialect sees no
+difference: a record becomes an event with the record's body as its attribute `body`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from atifold.jsontext import sorted_json
+from atifold.spans import LogRecord, Span, SpanEvent, SpanKey
+
+BODY: Final = "body"
+"""The attribute under which an event keeps the body of its record; an attribute of that name goes before it."""
+
+
+def attach(spans: Mapping[SpanKey, Span], logs: Iterable[LogRecord]) -> tuple[Mapping[SpanKey, Span], list[LogRecord]]:
+    """Return the spans with the events that log records make, and the records that name none of them.
+
+    Records come in the order of their time; one that comes twice counts once.
+    """
+    by_span: dict[SpanKey, list[LogRecord]] = {}
+    loose: list[LogRecord] = []
+    for record in _distinct(logs):
+        key = (record.trace_id or "", record.span_id or "")
+        (by_span.setdefault(key, []) if key in spans else loose).append(record)
+    if not by_span:
+        return spans, loose
+    return {key: _with_events(span, by_span.get(key, ())) for key, span in spans.items()}, loose
+
+
+def _with_events(span: Span, records: Sequence[LogRecord]) -> Span:
+    return replace(span, events=(*span.events, *map(event_of, records))) if records else span
+
+
+def event_of(record: LogRecord) -> SpanEvent:
+    """Return the event that a record is."""
+    body: dict[str, Any] = {} if record.body is None else {BODY: record.body}
+    return SpanEvent(record.name, record.time_ns, {**body, **record.attributes})
+
+
+def _distinct(logs: Iterable[LogRecord]) -> list[LogRecord]:
+    """Return each record once, in the order of time, equal times in the order of the input."""
+    found: dict[bytes, LogRecord] = {}
+    for record in logs:
+        identity = (record.trace_id, record.span_id, record.name, record.time_ns, record.attributes, record.body)
+        found.setdefault(sorted_json(identity), record)
+    return sorted(found.values(), key=lambda record: record.time_ns)

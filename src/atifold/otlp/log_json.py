@@ -1,0 +1,40 @@
+"""Read one log record of OTLP JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from atifold.otlp.anyvalue import attributes, plain
+from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
+from atifold.otlp.items import Origin, first, nanoseconds
+from atifold.otlp.shapes import text_in
+from atifold.spans import LogRecord
+
+_NAME: Final = "event.name"
+"""The attribute that named an event before records had a field for it."""
+
+
+def log_record(item: Mapping[str, Any], origin: Origin) -> LogRecord:
+    """Return a record; its time is the one at which it was observed where it has none of its own.
+
+    The attribute goes before the field: some writers put a place in their source there.
+    """
+    found = attributes(item.get("attributes"))
+    named = found.get(_NAME)
+    return LogRecord(
+        name=named if isinstance(named, str) and named else text_in(first(item, ("eventName", "event_name"))),
+        time_ns=_time(item),
+        trace_id=read_id(first(item, ("traceId", "trace_id")), TRACE_BYTES),
+        span_id=read_id(first(item, ("spanId", "span_id")), SPAN_BYTES),
+        attributes=found,
+        body=plain(item.get("body")),
+        resource=origin.resource,
+        scope_name=origin.scope_name,
+        scope_version=origin.scope_version,
+    )
+
+
+def _time(item: Mapping[str, Any]) -> int:
+    own = nanoseconds(first(item, ("timeUnixNano", "time_unix_nano")))
+    return own or nanoseconds(first(item, ("observedTimeUnixNano", "observed_time_unix_nano")))
