@@ -5,7 +5,8 @@
 #   make lint types layers      style, types, direction of imports
 #   make schemas      write schemas/ anew from the models
 #   make readme       write README.md's tables and outputs anew
-#   make bench        what emission costs, as a ratio to a plain SDK
+#   make docs         write docs/ anew from the tables of the code
+#   make bench        what emission, importing and the first events cost, as ratios to floors
 #   make coverage     the quick suite, with what it does not reach
 #   make integration  a real OTLP server on loopback
 #   make slow         generated inputs and whatever takes minutes
@@ -28,7 +29,7 @@ ARGS ?=
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format types layers schemas readme bench bench-smoke coverage integration slow reference pythons lowest package ci clean
+.PHONY: demo test lint format types layers schemas readme docs bench bench-smoke coverage integration slow reference pythons lowest package ci clean
 
 demo: $(VENV)/ready
 	@$(VENV)/bin/atifold demo
@@ -58,11 +59,16 @@ schemas: $(VENV)/ready
 readme: $(VENV)/ready
 	$(PYTHON) scripts/write_readme.py
 
+docs: $(VENV)/ready
+	$(PYTHON) scripts/write_docs.py
+
 bench: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py $(ARGS)
+	@$(PYTHON) benchmarks/import.py
 
 bench-smoke: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py --rounds 3
+	@$(PYTHON) benchmarks/import.py --rounds 3
 
 coverage: $(VENV)/ready-test
 	$(PYTEST) --cov --cov-report=term $(ARGS)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import Span as SdkSpan
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -16,6 +18,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from atifold import dialects, fold, semconv
 from atifold.bus import EventBus
 from atifold.emit import Emitter
+from atifold.emit.logs import EventLog
 from atifold.events.envelope import Event, parse
 from atifold.readable import span_of
 from atifold.spans import Span
@@ -175,12 +178,13 @@ class Starts(SpanProcessor):
 
 @dataclass
 class Played:
-    """What a stream of events became: exported spans, whole records, and the emitter's counts."""
+    """What a stream of events became: exported spans and log records, whole records, and the emitter's counts."""
 
     exported: list[Span]
     records: list[Span]
     counts: dict[str, int] = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
+    logs: tuple[Any, ...] = ()
 
     def __iter__(self) -> Iterator[Span]:
         """Go through the exported spans."""
@@ -206,8 +210,11 @@ class Played:
 class Stage:
     """A bus with an emitter, a real provider and a side door, for tests that emit step by step."""
 
-    def __init__(self, *, slow_lane: bool = False, **emitter: Any) -> None:
-        """Take the emitter's settings; `slow_lane` adds a processor that closes the lane of light spans."""
+    def __init__(self, *, slow_lane: bool = False, logs: bool = False, **emitter: Any) -> None:
+        """Take the emitter's settings; `slow_lane` adds a processor that closes the lane of light spans.
+
+        `logs` adds a log of all events with their content, beside the span events.
+        """
         self.memory = InMemorySpanExporter()
         self.starts = Starts()
         self.provider = TracerProvider(shutdown_on_exit=False)
@@ -215,6 +222,12 @@ class Stage:
         if slow_lane:
             self.provider.add_span_processor(self.starts)
         self.tracer = self.provider.get_tracer(semconv.SCOPE)
+        self.logged = InMemoryLogRecordExporter()  # type: ignore[no-untyped-call]  # the SDK leaves it so
+        if logs:
+            logger_provider = LoggerProvider(shutdown_on_exit=False)
+            logger_provider.add_log_record_processor(SimpleLogRecordProcessor(self.logged))
+            most = emitter.get("max_value", 0)
+            emitter["log"] = EventLog(logger_provider, events="both", content=True, max_value=most, live=False)
         self.door = Door()
         self.bus = EventBus()
         self.emitter = Emitter(self.tracer, side_doors=(self.door,), **emitter)
@@ -228,12 +241,13 @@ class Stage:
         """End everything and return what came of it."""
         self.emitter.flush()
         self.provider.shutdown()
-        return Played(self.exported(), list(self.door.spans), dict(self.emitter.counts), list(self.starts.ids))
+        logs = self.logged.get_finished_logs()
+        return Played(self.exported(), list(self.door.spans), dict(self.emitter.counts), list(self.starts.ids), logs)
 
 
-def play(events: Story | Iterable[Event], *, slow_lane: bool = False, **emitter: Any) -> Played:
+def play(events: Story | Iterable[Event], *, slow_lane: bool = False, logs: bool = False, **emitter: Any) -> Played:
     """Play events as a replay does and return what they became."""
-    stage = Stage(slow_lane=slow_lane, **{"live": False, **emitter})
+    stage = Stage(slow_lane=slow_lane, logs=logs, **{"live": False, **emitter})
     for event in events.parsed() if isinstance(events, Story) else events:
         stage.bus.emit(event)
     return stage.played()

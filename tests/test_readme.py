@@ -13,7 +13,9 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.trace import SpanKind
 
+from atifold.bus import EventBus
 from atifold.cli import main
 from atifold.events import DOMAINS, EVENTS
 from atifold.settings import SETTINGS
@@ -125,6 +127,28 @@ def test_the_processor_shown_can_be_added(tmp_path: Path, monkeypatch: pytest.Mo
         tracer.start_span("chat m", attributes=chat).end()
     provider.shutdown()
     assert len(list((tmp_path / "trajectories").iterdir())) == 1
+
+
+def test_the_check_shown_passes_and_fails() -> None:
+    """The lines run as they stand, with an agent that conforms and one that speaks of older times."""
+    code = _code("python", "Test your own emission")
+
+    def right(bus: EventBus) -> None:
+        with bus.run("a", "Hello") as run, run.llm("gpt-4o", provider="openai") as call:
+            call.respond("Hi.")
+
+    exec(code, {"my_agent": right})  # noqa: S102
+    wrong = code.replace("my_agent(harness.bus)", "my_agent(harness.tracer_provider)")
+
+    def older(provider: TracerProvider) -> None:
+        names = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "gen_ai.provider.name": "openai"}
+        tracer = provider.get_tracer("t")
+        tracer.start_span("chat gpt-4o", kind=SpanKind.CLIENT, attributes={**names, "gen_ai.system": "openai"}).end()
+
+    with pytest.raises(AssertionError) as raised:
+        exec(wrong, {"my_agent": older})  # noqa: S102
+    said = README.split("said at once, one line each:\n\n```\n", 1)[1].split("```", 1)[0]
+    assert re.sub(r"\[[0-9a-f]{16}\]", "[id]", str(raised.value)) == re.sub(r"\[[0-9a-f]{16}\]", "[id]", said.strip())
 
 
 def test_the_replay_shown_says_these_words(shared: Path, tmp_path: Path) -> None:

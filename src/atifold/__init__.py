@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from atifold.errors import AtifoldError, InputError, OutputError
     from atifold.plugin import AtifSpanExporter, AtifSpanProcessor, instrument, shared_bus
     from atifold.recording import Recording
+    from atifold.redaction import WITHHELD
 
 __all__ = [
+    "WITHHELD",
     "AtifSpanExporter",
     "AtifSpanProcessor",
     "AtifoldError",
@@ -37,6 +39,7 @@ _HOMES = {
     "InputError": "atifold.errors",
     "OutputError": "atifold.errors",
     "Recording": "atifold.recording",
+    "WITHHELD": "atifold.redaction",
     "instrument": "atifold.plugin",
     "shared_bus": "atifold.plugin",
 }

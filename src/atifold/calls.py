@@ -144,6 +144,17 @@ class Attempt:
     extra: Attributes = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """One search for documents or memories, or one write of a memory, beside the calls.
+
+    `kind` is `retrieval` or `memory`; `facts` are what it asked for and found, JSON values by name.
+    """
+
+    kind: Literal["retrieval", "memory"]
+    facts: Attributes = field(default_factory=dict)
+
+
 # ---- calls ---------------------------------------------------------------------------------------
 
 
@@ -160,6 +171,7 @@ class Call:
     the resource's.
     `links` are the span's links; `resumes` is the paused agent span that this one carries on.
     `incomplete` holds reasons for which this record is unfinished, in words for the report.
+    `lookups` came before it, of an agent also after its last inference; `scores` are evaluations of it.
     `extra` is what the trajectory keeps as it is (JSON values by name) under `extra`.
     """
 
@@ -179,6 +191,8 @@ class Call:
     resumes: SpanKey | None = None
     incomplete: tuple[str, ...] = ()
     links: tuple[Link, ...] = ()
+    lookups: tuple[Lookup, ...] = ()
+    scores: tuple[Attributes, ...] = ()
     extra: Attributes = field(default_factory=dict)
 
 
@@ -195,6 +209,8 @@ class ModelCall(Call):
     `tools` are the definitions offered, as the trace has them.
     `agent_name` is the agent that the span itself names. `event_id` is the framework's own id of the
     answer: spans of one call share it, and those of two calls never do.
+    `attempts` failed before it went on; `served` says who answered in the end, where that is known.
+    `compacted` says that the history was shortened to fit before this call.
     """
 
     model: str | None = None
@@ -213,6 +229,8 @@ class ModelCall(Call):
     finish_reasons: tuple[str, ...] = ()
     reasoning_effort: str | float | None = None
     attempts: tuple[Attempt, ...] = ()
+    served: Attributes = field(default_factory=dict)
+    compacted: bool = False
     agent_name: str | None = None
 
 

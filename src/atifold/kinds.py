@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 
 def is_object(value: object) -> TypeGuard[dict[str, Any]]:
     """Tell whether a value is a JSON object; what its keys are is for others to see."""
     return isinstance(value, dict)
+
+
+def is_mapping(value: object) -> TypeGuard[Mapping[str, Any]]:
+    """Tell whether a value is an object of JSON or what a live program has in its place.
+
+    A dict is asked for first: the check for other mappings costs five times as much.
+    """
+    return type(value) is dict or isinstance(value, Mapping)
 
 
 def is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:

@@ -126,5 +126,6 @@ class SideDoor(Protocol):
     def closed(self, span: Callable[[], Span], *, sampled: bool = True) -> None:
         """Take the record of a span that is about to be ended, structure and content together.
 
-        `span` makes the record; it may be called later and on any thread.
+        `span` makes the record; it may be called later and on any thread. It has an attribute
+        `redacted`, True, where a user's redaction saw all content of the record before.
         """

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from markers import readable, spots
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -15,9 +18,11 @@ from story import DEMO, Door, Story, Wire, play, wires
 
 from atifold import EventBus, otlp
 from atifold.emit import Emitter
-from atifold.events.envelope import Event, UnknownEvent, parse
+from atifold.emit.logs import EventLog
+from atifold.events.envelope import Event, parse
 from atifold.events.marks import Mark, leaves
 from atifold.recording import in_order
+from atifold.settings import Capture
 
 PLACELESS: dict[str, dict[str, str]] = {
     "stream.token": {"content": "the answer repeats all of its chunks"},
@@ -81,35 +86,6 @@ def _next(events: list[Wire], at: int, name: str) -> Wire:
 # ---- marking -------------------------------------------------------------------------------------
 
 
-class Spot(NamedTuple):
-    """One leaf of a payload: its path with indices, and where to write."""
-
-    path: str
-    inside: Any
-    key: Any
-
-    @property
-    def value(self) -> Any:
-        """Return what stands there."""
-        return self.inside[self.key]
-
-    @property
-    def open_path(self) -> str:
-        """Return the path as marks write it."""
-        return re.sub(r"\[\d+\]", "[]", self.path)
-
-
-def spots(value: Any, path: str = "") -> Iterator[Spot]:
-    """Yield every leaf that holds something: texts, numbers, booleans."""
-    items = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, item in items:
-        below = f"{path}[{key}]" if isinstance(value, list) else f"{path}.{key}" if path else key
-        if isinstance(item, (dict, list)):
-            yield from spots(item, below)
-        elif item is not None:
-            yield Spot(below, value, key)
-
-
 class Marked(NamedTuple):
     """Where one marker was put."""
 
@@ -135,12 +111,6 @@ def put_markers(events: list[Wire]) -> list[Marked]:
             else:
                 spot.inside[spot.key] = old
     return put
-
-
-def readable(event: Wire) -> bool:
-    """Tell whether the event's own model still reads the payload."""
-    payload = parse(event).payload
-    return not isinstance(payload, UnknownEvent) or payload.reason != "unreadable"
 
 
 def exported(events: list[Wire], *, capture: bool) -> str:
@@ -175,6 +145,56 @@ def test_with_capture_exactly_the_leaves_with_a_place_leave(recording: Path) -> 
     text = exported(events, capture=True)
     assert [(m, "is there") for m in put if m.marker in text and not has_place(events, m)] == []
     assert [(m, "is missing") for m in put if m.marker not in text and has_place(events, m)] == []
+
+
+class Both(NamedTuple):
+    """What leaves by either signal, as text."""
+
+    spans: str
+    events: str
+
+
+def both(events: list[Wire], mode: Capture, setting: Any) -> Both:
+    """Return the spans and log events of a replay in a capture mode."""
+    memory, provider = InMemoryLogRecordExporter(), LoggerProvider(shutdown_on_exit=False)
+    provider.add_log_record_processor(SimpleLogRecordProcessor(memory))
+    log = EventLog(provider, events=setting, content=mode.on_events)
+    played = play(in_order([parse(e) for e in events]), capture_content=mode.on_spans, log=log)
+    return Both(otlp.encode_lines(played).decode(), "".join(r.to_json() for r in memory.get_finished_logs()))
+
+
+@pytest.mark.parametrize("setting", ["span", "log", "both"])
+@pytest.mark.parametrize("mode", list(Capture), ids=[mode.value for mode in Capture])
+def test_content_leaves_by_the_signals_of_the_mode_alone(recording: Path, mode: Capture, setting: str) -> None:
+    """Of a marker in every content leaf none is where the mode does not say so, and some are where it does."""
+    events = wires(recording)
+    put = put_markers(events)
+    text = both(events, mode, setting)
+    for signal, wanted in ((text.spans, mode.on_spans), (text.events, mode.on_events)):
+        assert bool([m for m in put if m.marker in signal]) is wanted
+
+
+def test_log_events_hold_what_spans_would(recording: Path) -> None:
+    """With all the catalogue's events on the log, what is missing there stands on agents and retrievals alone."""
+    events = wires(recording)
+    put = put_markers(events)
+    text = both(events, Capture.EVENT_ONLY, "log").events
+    missing = {m.event for m in put if has_place(events, m) and m.marker not in text}
+    assert missing <= {
+        "agent.iteration_end",
+        "agent.route_decided",
+        "agent.run_configured",
+        "agent.turn_end",
+        "agent.turn_start",
+        "composition.exit",
+        "composition.fork_start",
+        "composition.merge_end",
+        "composition.route_decided",
+        "context.injected",
+        "integrity.disposition",
+        "memory.retrieved",
+        "pause.request",
+    }
 
 
 def test_capture_and_side_doors_change_nothing_else(recording: Path) -> None:

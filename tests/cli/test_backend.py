@@ -11,9 +11,11 @@ from typing import ClassVar
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.sdk._logs import LoggerProvider, ReadableLogRecord
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 
-from atifold.cli.backend import BATCH, Backend, exporter_to, fault_of
+from atifold.cli.backend import BATCH, Backend, LogBackend, exporter_to, fault_of, log_exporter_to
 from atifold.errors import OutputError
 
 
@@ -70,6 +72,15 @@ def spans(number: int) -> list[ReadableSpan]:
     return made  # type: ignore[return-value]
 
 
+def log_records(number: int) -> list[ReadableLogRecord]:
+    """Return so many log records of the SDK."""
+    memory, provider = InMemoryLogRecordExporter(), LoggerProvider(shutdown_on_exit=False)
+    provider.add_log_record_processor(SimpleLogRecordProcessor(memory))
+    for count in range(number):
+        provider.get_logger("t").emit(event_name=f"event {count}")
+    return list(memory.get_finished_logs())
+
+
 def url_of(server: Server) -> str:
     """Return the base URL of a server."""
     return f"http://127.0.0.1:{server.server_port}"
@@ -106,6 +117,16 @@ def test_a_refusal_is_one_error_with_its_reason(server: Server, capfd: pytest.Ca
     assert capfd.readouterr().err == ""
 
 
+def test_each_refusal_has_its_reason(server: Server) -> None:
+    """Also the second one of a process: the SDK logs the same line once in twenty seconds."""
+    server.answer = 401
+    for _ in range(2):
+        with LogBackend(url_of(server)) as backend:
+            backend.send(log_records(1))
+        assert "401" in backend.reason
+        assert not backend.is_without_logs
+
+
 def test_a_backend_that_is_not_there_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """A refused connection is given up after the exporter's own timeout."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "1")
@@ -134,12 +155,14 @@ def test_an_unknown_protocol_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/xml")
     with pytest.raises(OutputError, match="'http/xml' was asked for, http/protobuf or grpc was wanted"):
         exporter_to("http://localhost:4318")
+    with pytest.raises(OutputError, match="'http/xml' was asked for"):
+        log_exporter_to("http://localhost:4318")
 
 
 def test_grpc_is_spoken_when_the_environment_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """The setting for traces wins over the general one."""
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "grpc")
-    exporter = exporter_to("http://127.0.0.1:4317")
-    assert type(exporter).__module__.startswith("opentelemetry.exporter.otlp.proto.grpc")
-    exporter.shutdown()
+    for exporter in (exporter_to("http://127.0.0.1:4317"), log_exporter_to("http://127.0.0.1:4317")):
+        assert type(exporter).__module__.startswith("opentelemetry.exporter.otlp.proto.grpc")
+        exporter.shutdown()

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest
 
 SECRET = "the-word-of-the-user"
 STAGES = {
@@ -198,3 +203,173 @@ def test_a_backend_that_nobody_can_speak_to_is_wrong_usage(
     result = run("replay", rec, "--otlp", url)
     assert (result.exit_code, result.stdout) == (2, "")
     assert url in result.stderr
+
+
+# ---- log events ----------------------------------------------------------------------------------
+
+CAPTURE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+
+
+def log_records(text: str) -> list[dict[str, Any]]:
+    """Return the log records of OTLP JSON Lines."""
+    requests = [json.loads(line) for line in text.splitlines()]
+    return [
+        record
+        for request in requests
+        for resource in request["resourceLogs"]
+        for scope in resource["scopeLogs"]
+        for record in scope["logRecords"]
+    ]
+
+
+def test_log_events_are_written_as_otlp_json_lines(run: Any, rec: Path, tmp_path: Path) -> None:
+    """With the ids of the span beside them, and the recorded time."""
+    result = run("replay", rec, "--spans", "s.jsonl", "--logs", "l.jsonl")
+    assert (result.exit_code, result.stdout) == (0, "")
+    (record,) = log_records((tmp_path / "l.jsonl").read_text(encoding="utf-8"))
+    assert record["eventName"] == "gen_ai.client.inference.operation.details"
+    assert record["timeUnixNano"] == str((START_MS + 9) * 1_000_000)
+    assert record["severityNumber"] == 5
+    spans = (tmp_path / "s.jsonl").read_text(encoding="utf-8")
+    assert f'"traceId":"{record["traceId"]}","spanId":"{record["spanId"]}","name":"chat mock-large"' in spans
+
+
+def test_log_events_go_to_stdout_too(run: Any, rec: Path) -> None:
+    """Documents leave it alone then; two things on it are refused."""
+    assert len(log_records(run("replay", rec, "--logs", "-").stdout)) == 1
+    refused = run("replay", rec, "--logs", "-", "--spans", "-")
+    assert refused.exit_code == 2
+    assert "--spans - and --logs - both want stdout" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("mode", "flags", "on_spans", "on_logs"),
+    [
+        ("", (), False, False),
+        ("SPAN_AND_EVENT", (), False, True),
+        ("EVENT_ONLY", ("--capture-content",), True, True),
+        ("SPAN_ONLY", ("--capture-content",), True, False),
+        ("true", (), False, True),
+    ],
+)
+def test_log_content_follows_the_environment(
+    run: Any,
+    rec: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    flags: tuple[str, ...],
+    on_spans: bool,
+    on_logs: bool,
+) -> None:
+    """The option is for spans."""
+    monkeypatch.setenv(CAPTURE, mode)
+    assert run("replay", rec, "--spans", "s.jsonl", "--logs", "l.jsonl", *flags).exit_code == 0
+    held = ["pong" in (tmp_path / name).read_text(encoding="utf-8") for name in ("s.jsonl", "l.jsonl")]
+    assert held == [on_spans, on_logs]
+
+
+def test_the_catalogue_s_events_are_logged_on_demand(
+    run: Any, rec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the same setting as live."""
+    lines = recording()
+    lines.insert(1, event("skill.activated", 0, {"skillId": "s"}))
+    rec.write_text("\n".join(lines), encoding="utf-8")
+    for mode, expected in (("span", 0), ("both", 1)):
+        monkeypatch.setenv("ATIFOLD_EVENTS", mode)
+        run("replay", rec, "--logs", "l.jsonl")
+        found = log_records((tmp_path / "l.jsonl").read_text(encoding="utf-8"))
+        assert [record["eventName"] for record in found].count("agentfootprint.skill.activated") == expected
+
+
+def test_a_log_file_that_cannot_be_opened_costs_nothing_else(run: Any, rec: Path, tmp_path: Path) -> None:
+    """Spans and documents are written; exit 1."""
+    (tmp_path / "taken").mkdir()
+    result = run("replay", rec, "--logs", "taken", "--spans", "s.jsonl", "-o", "out")
+    assert result.exit_code == 1
+    assert "atifold: taken: cannot be written: Is a directory" in result.stderr
+    assert (tmp_path / "s.jsonl").stat().st_size
+    assert len(list((tmp_path / "out").iterdir())) == 1
+
+
+class Backend(HTTPServer):
+    """A loopback server that keeps the paths and the names of log events, and answers by path."""
+
+    answers: dict[str, int]
+    paths: list[str]
+    events: list[str]
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Read one OTLP request."""
+
+    server: Backend
+
+    def do_POST(self) -> None:
+        """Keep what it is."""
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.headers.get("Content-Encoding") == "gzip":
+            body = gzip.decompress(body)
+        self.server.paths.append(self.path)
+        if self.path == "/v1/logs":
+            for resource in ExportLogsServiceRequest.FromString(body).resource_logs:
+                for scope in resource.scope_logs:
+                    self.server.events.extend(record.event_name for record in scope.log_records)
+        self.send_response(self.server.answers.get(self.path, 200))
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def server() -> Iterator[Backend]:
+    """Return a running server."""
+    with Backend(("127.0.0.1", 0), Handler) as made:
+        made.answers, made.paths, made.events = {}, [], []
+        thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield made
+        made.shutdown()
+        thread.join()
+
+
+def test_a_backend_gets_both_signals(run: Any, rec: Path, server: Backend) -> None:
+    """The spans first."""
+    url = f"http://127.0.0.1:{server.server_port}"
+    result = run("replay", rec, "--otlp", url)
+    assert result.exit_code == 0
+    assert server.paths == ["/v1/traces", "/v1/logs"]
+    assert server.events == ["gen_ai.client.inference.operation.details"]
+    assert f"2 spans sent to {url}\n1 log event sent to {url}\n" in result.stderr
+
+
+def test_a_backend_without_logs_is_one_line_and_no_failure(run: Any, rec: Path, server: Backend) -> None:
+    """As one for traces alone answers."""
+    server.answers["/v1/logs"] = 404
+    url = f"http://127.0.0.1:{server.server_port}/v1/traces"
+    result = run("replay", rec, "--otlp", url)
+    assert result.exit_code == 0
+    (line,) = [line for line in result.stderr.splitlines() if "log event" in line]
+    assert line.startswith(f"1 log event not sent: {url} takes none (")
+    assert "404" in line
+    assert "2 spans sent" in result.stderr
+
+
+def test_a_backend_that_refuses_log_events_is_a_failure_of_these_alone(run: Any, rec: Path, server: Backend) -> None:
+    """The spans have arrived; exit 1."""
+    server.answers["/v1/logs"] = 401
+    url = f"http://127.0.0.1:{server.server_port}"
+    result = run("replay", rec, "--otlp", url)
+    assert result.exit_code == 1
+    assert "2 spans sent" in result.stderr
+    assert f"atifold: {url}: cannot be written: 1 log event was not taken (" in result.stderr
+
+
+def test_where_the_spans_are_refused_log_events_are_not_tried(run: Any, rec: Path, server: Backend) -> None:
+    """It is said."""
+    server.answers["/v1/traces"] = 401
+    result = run("replay", rec, "--otlp", f"http://127.0.0.1:{server.server_port}")
+    assert (result.exit_code, server.paths) == (3, ["/v1/traces"])
+    assert "1 log event not sent either" in result.stderr

@@ -25,15 +25,18 @@ from atifold.emit.history import shaped, text_part
     ],
 )
 def test_every_part_is_an_object_with_a_type(source: Any, parts: list[dict[str, Any]]) -> None:
+    """Whatever stands in the content, nothing else comes out."""
     assert shaped(source) == {"role": "user", "parts": parts}
 
 
 def test_a_message_in_the_conventions_shape_is_not_copied() -> None:
+    """A history knows its messages by identity."""
     message = {"role": "assistant", "parts": [text_part("Hi")], "finish_reason": "stop"}
     assert shaped(message) is message
 
 
 def test_a_role_that_is_no_text_becomes_one() -> None:
+    """What else the message has is kept."""
     assert shaped({"role": 7, "parts": [text_part("a")], "name": "x"}) == {
         "role": "7",
         "parts": [text_part("a")],

@@ -410,3 +410,11 @@ def test_whatever_stands_in_an_event_comes_back_equal(wire: dict[str, Any]) -> N
     event = parse(wire)
     assert isinstance(event, Event)
     assert event.to_wire() == wire
+
+
+def test_a_problem_names_no_key_of_a_map() -> None:
+    """A key may be a text of somebody; names of fields are the catalogue's."""
+    payload = {"sourceBreakdown": {"somebody's words": {"chars": "x"}}}
+    read = parse({"type": "agentfootprint.context.slot_composed", "payload": payload, "meta": {}}).payload
+    assert isinstance(read, UnknownEvent)
+    assert read.problem.startswith("sourceBreakdown.*.chars")

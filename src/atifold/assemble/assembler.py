@@ -96,9 +96,9 @@ class Assembler:
         """Take a finished span; the first record of it counts, but a `whole` one over one that is not."""
         self.put(Ended(span, remote_parent, whole))
 
-    def note(self, kind: str, words: str, n: int) -> None:
-        """Count what a fold did not read, and say it once a kind."""
-        self._counts.add(kind, "%s", words, n=n, level=logging.INFO)
+    def note(self, kind: str, words: str, n: int, *, level: int = logging.INFO) -> None:
+        """Count what a fold did not read, or another's trouble, and say it once a kind."""
+        self._counts.add(kind, "%s", words, n=n, level=level)
 
     def put(self, thing: Any) -> None:
         """Take what `read` turns into a start or an end when there is time.

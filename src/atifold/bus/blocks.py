@@ -71,18 +71,20 @@ class Block:
 class ModelBlock(Block):
     """One inference: say with `respond(...)` what the model answered."""
 
-    def __init__(self, run: Run, model: str, provider: str, request: dict[str, Any]) -> None:
-        """Take the run, what was asked of whom, and the request in wire form."""
+    def __init__(self, run: Run, model: str, provider: str, request: dict[str, Any], more: dict[str, Any]) -> None:
+        """Take the run, what was asked of whom, the request's fields by Python names and its extension fields."""
         super().__init__(run.bus)
         self._run = run
         self._model = model
         self._provider = provider
         self._request = request
+        self._more = more
         self._stage_id = run.next_stage("call-llm")
         self._iteration = run.next_iteration()
         self._started_ns = 0
         self._chunks = 0
         self._end: dict[str, Any] = {}
+        self._end_more: dict[str, Any] = {}
         self._reasoning: list[dict[str, Any]] = []
         self._cost: float | None = None
 
@@ -111,73 +113,81 @@ class ModelBlock(Block):
         """
         text = content if type(content) is str else text_of(content)
         calls = calls_of(tool_calls) if tool_calls else []
-        self._run.requests.add(calls, instead_of=self._end.get("atifold.toolCalls", ()))
+        self._run.requests.add(calls, instead_of=self._end_more.get("atifold.toolCalls", ()))
         self._end = end = {
             "content": text,
-            "toolCallCount": len(calls),
-            "stopReason": finish_reason or ("tool_calls" if calls else "stop"),
+            "tool_call_count": len(calls),
+            "stop_reason": finish_reason or ("tool_calls" if calls else "stop"),
         }
         usage = {
             "input": count_of("input_tokens", input_tokens),
             "output": count_of("output_tokens", output_tokens),
-            "cacheRead": count_of("cached_tokens", cached_tokens),
-            "cacheWrite": count_of("cache_write_tokens", cache_write_tokens),
+            "cache_read": count_of("cached_tokens", cached_tokens),
+            "cache_write": count_of("cache_write_tokens", cache_write_tokens),
             "thinking": count_of("reasoning_tokens", reasoning_tokens),
         }
         usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
-            end["usage"] = {**usage, "atifold.inclusive": True}
+            end["usage"] = usage
         if id is not None:
-            end["providerResponseRef"] = id
+            end["provider_response_ref"] = id
+        more: dict[str, Any] = {}
         if model is not None:
-            end["atifold.responseModel"] = model
+            more["atifold.responseModel"] = model
         if calls:
-            end["atifold.toolCalls"] = calls
+            more["atifold.toolCalls"] = calls
+        self._end_more = more
         self._cost = money_of("cost_usd", cost_usd)
         if reasoning is not None:
             self._reasoning = [{"type": "thinking", "content": text_of(reasoning)}]
 
     def token(self, content: str) -> None:
         """Report a streamed chunk; only its time matters, its text is never written to a span."""
-        payload = {"iteration": self._iteration, "tokenIndex": self._chunks, "content": content}
+        fields = {"iteration": self._iteration, "token_index": self._chunks, "content": content}
         self._chunks += 1
-        self.bus.emit("agentfootprint.stream.token", payload, meta=self._run.meta(self._stage_id))
+        self.bus.emit_made("agentfootprint.stream.token", fields, {}, self._run.meta(self._stage_id))
 
     def _enter(self) -> None:
         self._started_ns = now_ns()
-        tools = self._request.get("atifold.toolDefinitions")
-        messages = self._request.get("atifold.messages")
-        payload = {
+        fields = {
             "iteration": self._iteration,
             "provider": self._provider,
             "model": self._model,
-            "systemPromptChars": len(self._request.get("systemPromptText") or ""),
-            "messagesCount": len(messages) if messages is not None else 0,
-            "toolsCount": len(tools) if tools is not None else 0,
+            "system_prompt_chars": len(self._request.get("system_prompt_text") or ""),
+            "messages_count": len(self._more.get("atifold.messages", ())),
+            "tools_count": len(self._more.get("atifold.toolDefinitions", ())),
             **self._request,
         }
         meta = self._run.meta(self._stage_id, self._started_ns)
-        self.bus.emit("agentfootprint.stream.llm_start", payload, meta=meta)
+        self.bus.emit_made("agentfootprint.stream.llm_start", fields, dict(self._more), meta)
         self._release = self.bus.activate(self._run.run_id, self._stage_id)
 
     def _leave(self, error: BaseException | None) -> None:
         self._deactivate()
         ended_ns = now_ns()
-        end = {"iteration": self._iteration, "durationMs": (ended_ns - self._started_ns) // 1_000_000, **self._end}
+        duration_ms = (ended_ns - self._started_ns) // 1_000_000
+        end = {"iteration": self._iteration, "duration_ms": duration_ms, **self._end}
+        more = self._end_more.copy()
         if error is not None:
-            end["atifold.errorType"] = error_type(error)
-            end["atifold.error"] = str(error)
+            more["atifold.errorType"] = error_type(error)
+            more["atifold.error"] = str(error)
         self._run.count(end.get("usage"), end.get("content"))
-        events = [("agentfootprint.stream.llm_end", end)]
+        after = self._after()
+        if "atifold.toolCalls" in more:  # all calls are named: nothing that follows belongs to this inference
+            (after[-1][1] if after else more)["atifold.last"] = True
+        meta = self._run.meta(self._stage_id, ended_ns)
+        self.bus.emit_made("agentfootprint.stream.llm_end", end, more, meta)
+        for name, payload in after:
+            self.bus.emit(name, payload, meta=meta)
+
+    def _after(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return what is said of an inference after its end: what it thought, and what it cost."""
+        events = []
         if self._reasoning:
             events.append(("agentfootprint.stream.thinking_end", self._thinking()))
         if self._cost is not None:
             events.append(("agentfootprint.cost.tick", self._tick(self._cost)))
-        if "atifold.toolCalls" in end:  # all calls are named: nothing that follows belongs to this inference
-            events[-1][1]["atifold.last"] = True
-        meta = self._run.meta(self._stage_id, ended_ns)
-        for name, payload in events:
-            self.bus.emit(name, payload, meta=meta)
+        return events
 
     def _thinking(self) -> dict[str, Any]:
         chars = sum(len(block["content"]) for block in self._reasoning)
@@ -214,23 +224,24 @@ class ToolBlock(Block):
         self._stage_id = run.next_stage("tool-calls")
         self._started_ns = 0
         self._end: dict[str, Any] = {"result": None}
+        self._error_type: str | None = None
         self._token: Token[str | None] | None = None
 
     def result(self, value: object) -> None:
         """State what the tool gave: any JSON value; of several the last counts."""
         self._end = {"result": value}
+        self._error_type = None
 
     def fail(self, text: str, *, type: str | None = None) -> None:  # noqa: A002  the field's own word
         """State that the tool failed, with the text that the model reads; the run goes on."""
         self._end = {"result": text, "error": True}
-        if type is not None:
-            self._end["atifold.errorType"] = type
+        self._error_type = type
 
     def _enter(self) -> None:
         self._started_ns = now_ns()
-        payload = {"toolName": self.name, "toolCallId": self.id, "args": self.arguments}
+        fields = {"tool_name": self.name, "tool_call_id": self.id, "args": self.arguments}
         meta = self._run.meta(self._stage_id, self._started_ns)
-        self.bus.emit("agentfootprint.stream.tool_start", payload, meta=meta)
+        self.bus.emit_made("agentfootprint.stream.tool_start", fields, {}, meta)
         self._release = self.bus.activate(self._run.run_id, self._stage_id)
         self._token = _TOOL.set(self.id)
 
@@ -241,9 +252,12 @@ class ToolBlock(Block):
             self.fail(str(error), type=error_type(error))
         ended_ns = now_ns()
         duration_ms = (ended_ns - self._started_ns) // 1_000_000
-        payload = {"toolCallId": self.id, "durationMs": duration_ms, "atifold.last": True, **self._end}
+        fields = {"tool_call_id": self.id, "duration_ms": duration_ms, **self._end}
+        more: dict[str, Any] = {"atifold.last": True}
+        if self._error_type is not None:
+            more["atifold.errorType"] = self._error_type
         meta = self._run.meta(self._stage_id, ended_ns)
-        self.bus.emit("agentfootprint.stream.tool_end", payload, meta=meta)
+        self.bus.emit_made("agentfootprint.stream.tool_end", fields, more, meta)
 
 
 def reset(token: Token[Any] | None) -> None:

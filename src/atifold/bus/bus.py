@@ -15,6 +15,7 @@ from atifold.events import full_name
 from atifold.events.envelope import Event, Meta, builder
 
 if TYPE_CHECKING:
+    from atifold.bus.made import Make
     from atifold.bus.run import Run
 
 Handler = Callable[[Event], object]
@@ -56,6 +57,7 @@ class EventBus:
         self._lock = threading.Lock()
         self._subscriptions: tuple[_Subscription, ...] = ()
         self._routes: dict[str, _Route] = {}
+        self._makers: dict[str, Make] = {}
         self._activators: tuple[Activator, ...] = ()
         self._complained: set[tuple[int, type[BaseException]]] = set()
         self._loose_run: str | None = None
@@ -130,6 +132,21 @@ class EventBus:
             except Exception as error:  # noqa: BLE001  guards the user's program from its listeners
                 self._complain(handler, error)
 
+    def emit_made(self, name: str, fields: dict[str, Any], extra: dict[str, Any], meta: Meta) -> None:
+        """Hand on an event of a block: its fields by Python names, and extension fields; see `atifold.bus.made`.
+
+        Both dicts are the event's from then on.
+        """
+        route = self._routes.get(name) or self._route(name)
+        if route.handlers:
+            make = self._makers.get(name) or self._maker(name)
+            event = make(fields, extra, meta)
+            for handler in route.handlers:
+                try:
+                    handler(event)
+                except Exception as error:  # noqa: BLE001  guards the user's program from its listeners
+                    self._complain(handler, error)
+
     def wants(self, name: str) -> bool:
         """Tell whether anybody listens to an event (so that a costly payload need not be built)."""
         return bool((self._routes.get(name) or self._route(name)).handlers)
@@ -162,6 +179,12 @@ class EventBus:
         return None
 
     # ---- inside ----------------------------------------------------------------------------------
+
+    def _maker(self, name: str) -> Make:
+        from atifold.bus.made import MAKERS  # noqa: PLC0415  it loads models, for which somebody has to listen
+
+        self._makers = MAKERS
+        return MAKERS[name]
 
     def _route(self, name: str) -> _Route:
         full = full_name(name)

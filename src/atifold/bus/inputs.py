@@ -66,7 +66,7 @@ def calls_of(tool_calls: Any) -> list[dict[str, Any]]:
 def called(call: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the part of a call that has its name and arguments: `function` in chat completions, else all."""
     function = call.get("function")
-    return function if isinstance(function, Mapping) else call
+    return function if function is not None and isinstance(function, Mapping) else call
 
 
 def messages_of(messages: Any) -> list[Any] | None:

@@ -106,21 +106,22 @@ class Run(Block):
         """
         request: dict[str, Any] = {}
         if system is not None:
-            request["systemPromptText"] = system
+            request["system_prompt_text"] = system
         if temperature is not None:
             request["temperature"] = temperature
+        more: dict[str, Any] = {}
         if max_tokens is not None:
-            request["atifold.maxTokens"] = max_tokens
+            more["atifold.maxTokens"] = max_tokens
         if top_p is not None:
-            request["atifold.topP"] = top_p
+            more["atifold.topP"] = top_p
         if reasoning_effort is not None:
-            request["atifold.reasoningEffort"] = reasoning_effort
+            more["atifold.reasoningEffort"] = reasoning_effort
         history = messages_of(messages)
         if history is not None:
-            request["atifold.messages"] = history
+            more["atifold.messages"] = history
         if tools is not None:
-            request["atifold.toolDefinitions"] = calls_of(tools)
-        return ModelBlock(self, model, provider, request)
+            more["atifold.toolDefinitions"] = calls_of(tools)
+        return ModelBlock(self, model, provider, request, more)
 
     def tool(self, name: str, arguments: Any = None, *, id: str | None = None) -> ToolBlock:  # noqa: A002  the field's own word
         """Return a context manager for one execution of a tool.

@@ -1,11 +1,12 @@
-"""Send spans to an OTLP backend, and know in the end whether it took them."""
+"""Send spans and log events to an OTLP backend, and know in the end whether it took them."""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
 from urllib.parse import urlsplit
 
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
@@ -13,15 +14,22 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from atifold.errors import OutputError
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk._logs import ReadableLogRecord
+    from opentelemetry.sdk._logs.export import LogRecordExporter
     from opentelemetry.sdk.trace import ReadableSpan
     from typing_extensions import Self
 
 BATCH = 512
-"""Spans in one request, as in the SDK's batch processor."""
+"""Spans or log events in one request, as in the SDK's batch processors."""
 
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _LOGGER = "opentelemetry.exporter"
 _LONGEST = 200
+_PATHS = {"traces": "/v1/traces", "logs": "/v1/logs"}
+_NO_LOGS = re.compile(r"(?<![\w:.])404\b|UNIMPLEMENTED")
+"""What a backend that takes spans alone answers to log events, over HTTP and over gRPC; no port of a URL."""
+
+T = TypeVar("T")
 
 
 def fault_of(url: str) -> str | None:
@@ -47,30 +55,56 @@ def exporter_to(url: str) -> SpanExporter:
         case "http/protobuf":
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-            base = url.rstrip("/")
-            return OTLPSpanExporter(endpoint=base if base.endswith("/v1/traces") else f"{base}/v1/traces")
+            return OTLPSpanExporter(endpoint=_endpoint(url, "traces"))
         case "grpc":
             from opentelemetry.exporter.otlp.proto.grpc import trace_exporter
 
             return trace_exporter.OTLPSpanExporter(endpoint=url, insecure=url.startswith("http://"))
         case other:
-            raise OutputError(url, f"the protocol {other!r} was asked for, http/protobuf or grpc was wanted")
+            raise _not_spoken(url, other)
 
 
-class Backend(SpanExporter):
-    """Hand spans on in batches, and stop at the first batch that is refused.
+def log_exporter_to(url: str) -> LogRecordExporter:
+    """Return the SDK's exporter of log events to a base URL, by the protocol that spans are sent with."""
+    match protocol():
+        case "http/protobuf":
+            from opentelemetry.exporter.otlp.proto.http._log_exporter import OTLPLogExporter
+
+            return OTLPLogExporter(endpoint=_endpoint(url, "logs"))
+        case "grpc":
+            from opentelemetry.exporter.otlp.proto.grpc import _log_exporter
+
+            return _log_exporter.OTLPLogExporter(endpoint=url, insecure=url.startswith("http://"))
+        case other:
+            raise _not_spoken(url, other)
+
+
+def _not_spoken(url: str, asked: str) -> OutputError:
+    return OutputError(url, f"the protocol {asked!r} was asked for, http/protobuf or grpc was wanted")
+
+
+def _endpoint(url: str, signal: str) -> str:
+    """Return the URL of a signal, of a base URL or of the one of the traces."""
+    return url.rstrip("/").removesuffix(_PATHS["traces"]) + _PATHS[signal]
+
+
+class Sender(Generic[T]):
+    """Hand things on in batches, and stop at the first batch that is refused.
 
     The SDK's exporters write their troubles to the log; here they are kept, so that the user sees
     one line in the end (`error`) and not one per try. Use as a context manager.
     """
 
-    def __init__(self, url: str) -> None:
-        """Take the base URL; raises OutputError where it names no protocol that we speak."""
+    noun = ""
+
+    def __init__(self, url: str, send: Callable[[list[T]], bool], close: Callable[[], object]) -> None:
+        """Take the base URL, what sends a batch and tells whether it was taken, and what ends the connection."""
         self.url = url
         self.sent = 0
         self.lost = 0
-        self._exporter = exporter_to(url)
-        self._waiting: list[ReadableSpan] = []
+        self._give = send
+        self._close = close
+        self._waiting: list[T] = []
         self._troubles = _Troubles()
         self._closed = False
 
@@ -79,6 +113,10 @@ class Backend(SpanExporter):
         logger = logging.getLogger(_LOGGER)
         logger.addHandler(self._troubles)
         self._propagated, logger.propagate = logger.propagate, False
+        # Their filters let a line through once in twenty seconds; here every one may be the reason.
+        self._filters = [(each, each.filters) for each in _loggers()]
+        for each, _ in self._filters:
+            each.filters = []
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -87,22 +125,21 @@ class Backend(SpanExporter):
         logger = logging.getLogger(_LOGGER)
         logger.removeHandler(self._troubles)
         logger.propagate = self._propagated
+        for each, filters in self._filters:
+            each.filters = filters
+
+    @property
+    def reason(self) -> str:
+        """Return the last trouble, empty where there was none."""
+        return self._troubles.last
 
     @property
     def error(self) -> OutputError | None:
-        """Return why spans were lost, None when all were taken."""
+        """Return why something was lost, None when all was taken."""
         if not self.lost:
             return None
-        spans = "1 span was" if self.lost == 1 else f"{self.lost:,} spans were"
-        return OutputError(self.url, f"{spans} not taken ({self._troubles.last or 'no reason given'})")
-
-    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Keep the spans until a batch is full."""
-        self._waiting += spans
-        while len(self._waiting) >= BATCH:
-            self._send(self._waiting[:BATCH])
-            del self._waiting[:BATCH]
-        return SpanExportResult.FAILURE if self.lost else SpanExportResult.SUCCESS
+        lost = f"1 {self.noun} was" if self.lost == 1 else f"{self.lost:,} {self.noun}s were"
+        return OutputError(self.url, f"{lost} not taken ({self.reason or 'no reason given'})")
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - the SDK's signature
         """Send what waits."""
@@ -116,13 +153,67 @@ class Backend(SpanExporter):
         self.force_flush()
         if not self._closed:
             self._closed = True
-            self._exporter.shutdown()
+            self._close()
 
-    def _send(self, spans: list[ReadableSpan]) -> None:
-        if not self.lost and self._exporter.export(spans) is SpanExportResult.SUCCESS:
-            self.sent += len(spans)
+    def _take(self, things: Sequence[T]) -> bool:
+        """Keep things until a batch is full; return whether all was taken so far."""
+        self._waiting += things
+        while len(self._waiting) >= BATCH:
+            self._send(self._waiting[:BATCH])
+            del self._waiting[:BATCH]
+        return not self.lost
+
+    def _send(self, things: list[T]) -> None:
+        if not self.lost and self._give(things):
+            self.sent += len(things)
         else:
-            self.lost += len(spans)
+            self.lost += len(things)
+
+
+class Backend(Sender["ReadableSpan"], SpanExporter):
+    """An exporter of spans."""
+
+    noun = "span"
+
+    def __init__(self, url: str) -> None:
+        """Take the base URL; raises OutputError where it names no protocol that we speak."""
+        exporter = exporter_to(url)
+        super().__init__(url, lambda spans: exporter.export(spans) is SpanExportResult.SUCCESS, exporter.shutdown)
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Keep the spans until a batch is full."""
+        return SpanExportResult.SUCCESS if self._take(spans) else SpanExportResult.FAILURE
+
+
+class LogBackend(Sender["ReadableLogRecord"]):
+    """Log events, sent when the spans have arrived."""
+
+    noun = "log event"
+
+    def __init__(self, url: str) -> None:
+        """Take the base URL; raises OutputError where it names no protocol that we speak."""
+        exporter = log_exporter_to(url)
+        super().__init__(url, lambda events: _is_success(exporter.export(events)), exporter.shutdown)
+
+    def send(self, events: Sequence[ReadableLogRecord]) -> None:
+        """Send all of them, in batches."""
+        self._take(events)
+        self.force_flush()
+
+    @property
+    def is_without_logs(self) -> bool:
+        """Tell whether the backend refused because it takes no log events at all."""
+        return bool(self.lost) and not self.sent and _NO_LOGS.search(self.reason) is not None
+
+
+def _loggers() -> list[logging.Logger]:
+    """Return the loggers of the SDK's exporters."""
+    known = list(logging.root.manager.loggerDict.items())
+    return [logger for name, logger in known if name.startswith(_LOGGER) and isinstance(logger, logging.Logger)]
+
+
+def _is_success(result: object) -> bool:
+    return getattr(result, "name", "") == "SUCCESS"
 
 
 class _Troubles(logging.Handler):

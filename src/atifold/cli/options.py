@@ -9,7 +9,7 @@ import click
 
 STDOUT = "-"
 PLACES = "a folder, a file that ends in .jsonl or - (stdout)"
-_FLAGS = {"output": "-o", "report": "--report", "spans": "--spans"}
+_FLAGS = {"output": "-o", "report": "--report", "spans": "--spans", "logs": "--logs"}
 _ONE_FILE = (".json", ".ndjson", ".gz")
 
 

@@ -1,11 +1,11 @@
-"""`atifold replay`: recordings of events become spans, and trajectories."""
+"""`atifold replay`: recordings of events become spans, log events and trajectories."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 import click
 
@@ -18,10 +18,13 @@ from atifold.cli.wrong_kind import Kind, sorted_out
 from atifold.errors import OutputError
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace.export import SpanExporter
+    from collections.abc import Sequence
+
+    from opentelemetry.sdk._logs import ReadableLogRecord
+    from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter
 
     from atifold.cli.backend import Backend
-    from atifold.replay import Replayed, SpanFile
+    from atifold.replay import LogFile, Replayed, SpanFile
 
 
 @click.command(name="replay")
@@ -31,13 +34,19 @@ if TYPE_CHECKING:
     "url",
     metavar="URL",
     callback=options.filled("a base URL"),
-    help="Send the spans to an OTLP backend, by its base URL.",
+    help="Send the spans and log events to an OTLP backend, by its base URL.",
 )
 @click.option(
     "--spans",
     metavar="FILE.jsonl|-",
     callback=options.file,
     help="Write the spans as OTLP JSON Lines; - is stdout, which documents then leave alone.",
+)
+@click.option(
+    "--logs",
+    metavar="FILE.jsonl|-",
+    callback=options.file,
+    help="Write the log events as OTLP JSON Lines; - is stdout, which documents then leave alone.",
 )
 @options.output
 @click.option("--capture-content", is_flag=True, help="Put messages, arguments and results on the spans too.")
@@ -48,39 +57,51 @@ if TYPE_CHECKING:
 @click.pass_context
 def command(
     context: click.Context,
+    *,
     inputs: tuple[str, ...],
     url: str | None,
     spans: Path | None,
+    logs: Path | None,
     output: str | None,
     version: str,
     group: Literal["trace", "conversation"],
     id_seed: str,
-    *,
     report: Path | None,
     capture_content: bool,
 ) -> None:
-    """Turn recordings of events into spans and trajectories.
+    """Turn recordings of events into spans, log events and trajectories.
 
     The recordings are one set: a run may be spread over several; - is stdin. Trajectories always hold
-    the content; spans hold it only with --capture-content. Without -o, --spans and --otlp, documents
-    are JSON Lines on stdout (but for --report -). --otlp speaks what OTEL_EXPORTER_OTLP_PROTOCOL says,
+    the content; spans hold it only with --capture-content, log events only where
+    OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is EVENT_ONLY or SPAN_AND_EVENT. ATIFOLD_EVENTS says
+    whether the events on spans are log events too. Without -o, --spans, --logs and --otlp, documents are
+    JSON Lines on stdout (but for --report -). --otlp speaks what OTEL_EXPORTER_OTLP_PROTOCOL says,
     http/protobuf by default.
     """
-    options.one_on_stdout(output=output, report=report, spans=spans)
+    options.one_on_stdout(output=output, report=report, spans=spans, logs=logs)
+    if spans is not None and spans == logs:
+        raise click.UsageError(f"--spans and --logs are one file: {spans}")
     tally = Tally()
     piped = stdin().read() if "-" in inputs else b""
     with ExitStack() as stack:
         backend = stack.enter_context(_backend(url)) if url else None
-        file = _span_file(spans) if spans else None
-        exporters: list[SpanExporter] = [exporter for exporter in (backend, file) if exporter is not None]
+        made = _files(spans, logs)
+        kept = _kept() if url else None
+        sinks = {
+            "exporters": [exporter for exporter in (backend, made.spans) if exporter is not None],
+            "log_exporters": [exporter for exporter in (kept, made.logs) if exporter is not None],
+        }
         how: dict[str, Any] = {"capture_content": capture_content, "group": group, "id_seed": id_seed}
-        replayed = _replay(inputs, piped, exporters, files=options.is_folder(output), **how)
+        replayed = _replay(inputs, piped, **sinks, **_log_settings(), files=options.is_folder(output), **how)
     complaints = sorted_out(replayed.complaints, inputs, piped, Kind.RECORDING)
     tally.refuse(complaints)
-    _account(backend, file, tally)
+    _account(backend, made, tally)
+    if backend is not None and kept is not None:
+        _send_logs(backend, kept.get_finished_logs(), tally)
     write_report(report, replayed.folded.report, complaints, tally, events=dict(replayed.counts))
     if replayed.events or not complaints:  # else nothing was read, and what an earlier run wrote stays
-        target = output or (None if url or spans or options.is_stdout(report) else options.STDOUT)
+        elsewhere = url or spans or logs or options.is_stdout(report)
+        target = output or (None if elsewhere else options.STDOUT)
         documents = in_version(replayed.folded.documents, version)
         written = len(write_documents(documents, target, tally)) if target else 0
         source = f"{plural(replayed.events, 'event')}, {plural(len(replayed.spans), 'span')}"
@@ -88,12 +109,43 @@ def command(
     context.exit(tally.exit_code(replayed.events))
 
 
-def _replay(inputs: tuple[str, ...], piped: bytes, exporters: list[SpanExporter], **how: Any) -> Replayed:
+class _Files(NamedTuple):
+    """The files of the two signals that are asked for."""
+
+    spans: SpanFile | None
+    logs: LogFile | None
+
+
+def _files(spans: Path | None, logs: Path | None) -> _Files:
+    from atifold.replay import LogFile, SpanFile
+
+    return _Files(SpanFile(_target(spans)) if spans else None, LogFile(_target(logs)) if logs else None)
+
+
+def _target(path: Path) -> BinaryIO | Path:
+    return stdout() if options.is_stdout(path) else path
+
+
+def _kept() -> InMemoryLogRecordExporter:
+    """Return where log events wait until the spans have arrived."""
+    from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter
+
+    return InMemoryLogRecordExporter()  # type: ignore[no-untyped-call]
+
+
+def _log_settings() -> dict[str, Any]:
+    from atifold.settings import Settings
+
+    chosen = Settings.from_env()
+    return {"events": chosen.events, "log_content": chosen.capture_content.on_events}
+
+
+def _replay(inputs: tuple[str, ...], piped: bytes, **how: Any) -> Replayed:
     from atifold.replay import replay
 
     words = inputs[0] if len(inputs) == 1 else f"{len(inputs):,} recordings"
     with busy(f"replaying {words}"):
-        return replay(inputs, exporters=exporters, stdin=BytesIO(piped), **how)
+        return replay(inputs, stdin=BytesIO(piped), **how)
 
 
 def _backend(url: str) -> Backend:
@@ -108,21 +160,36 @@ def _backend(url: str) -> Backend:
         raise click.UsageError(one_line(error)) from None
 
 
-def _span_file(path: Path) -> SpanFile:
-    from atifold.replay import SpanFile
-
-    return SpanFile(stdout() if options.is_stdout(path) else path)
-
-
-def _account(backend: Backend | None, file: SpanFile | None, tally: Tally) -> None:
-    """Count where the spans went, and say what was lost."""
-    for exporter in (backend, file):
+def _account(backend: Backend | None, files: _Files, tally: Tally) -> None:
+    """Count where spans and log events went, and say what was lost."""
+    for exporter in (backend, *files):
         if exporter is not None and exporter.error is not None:
-            if isinstance(exporter.error.__cause__, BrokenPipeError):  # who read the spans on stdout has enough
+            if isinstance(exporter.error.__cause__, BrokenPipeError):  # who read them on stdout has enough
                 raise exporter.error.__cause__
             tally.fail(exporter.error)
-    if file is not None and file.error is None:
-        tally.wrote()
+    for file in files:
+        if file is not None and file.error is None:
+            tally.wrote()
     if backend is not None and backend.sent:
         tally.wrote()
         say(f"{plural(backend.sent, 'span')} sent to {backend.url}")
+
+
+def _send_logs(backend: Backend, events: Sequence[ReadableLogRecord], tally: Tally) -> None:
+    """Send log events to a backend that took the spans; one that takes none at all is no failure."""
+    from atifold.cli.backend import LogBackend
+
+    if not events:
+        return
+    if backend.error is not None:
+        say(f"{plural(len(events), 'log event')} not sent either")
+        return
+    with LogBackend(backend.url) as logs:
+        logs.send(events)
+    if logs.error is None:
+        tally.wrote()
+        say(f"{plural(logs.sent, 'log event')} sent to {logs.url}")
+    elif logs.is_without_logs:
+        say(f"{plural(logs.lost, 'log event')} not sent: {logs.url} takes none ({logs.reason})")
+    else:
+        tally.fail(logs.error)

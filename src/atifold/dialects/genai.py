@@ -159,6 +159,7 @@ ROWS: Final = (
         content.definitions,
         MODELS_AND_AGENTS,
     ),
+    Row("compacted", ("gen_ai.conversation.compacted",), values.flag, MODELS),
     Row("agent_name", ("gen_ai.agent.name",), kinds=MODELS | TOOLS),
     Row("tool", ("gen_ai.tool.name",), kinds=TOOLS),
     Row("id", ("gen_ai.tool.call.id",), kinds=TOOLS),
@@ -190,10 +191,11 @@ KEPT: Final = frozenset(
         "gen_ai.request.presence_penalty",
         "gen_ai.request.choice.count",
         "gen_ai.request.previous_response.id",
-        "gen_ai.conversation.compacted",
         "gen_ai.output.type",
+        "gen_ai.skill.name",
         "gen_ai.tool.type",
         "openai.request.service_tier",
+        "process.exit.code",
         "openai.response.service_tier",
     }
 )

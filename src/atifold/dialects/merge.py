@@ -31,6 +31,8 @@ _MODEL_FIELDS: Final = (
     "finish_reasons",
     "reasoning_effort",
     "attempts",
+    "served",
+    "compacted",
     "agent_name",
 )
 _TOOL_FIELDS: Final = ("id", "tool", "arguments", "result", "description", "dispatch", "agent_name")
@@ -48,7 +50,16 @@ _AGENT_FIELDS: Final = (
     "usage",
     "cost_usd",
 )
-_CALL_FIELDS: Final = ("conversation", "service", "service_version", "failure", "resumes", "sequence")
+_CALL_FIELDS: Final = (
+    "conversation",
+    "service",
+    "service_version",
+    "failure",
+    "resumes",
+    "sequence",
+    "lookups",
+    "scores",
+)
 
 
 def merge(calls: Iterable[Call]) -> tuple[list[Call], list[str]]:
@@ -198,9 +209,7 @@ def _one_model_call(outer: ModelCall, inner: ModelCall) -> ModelCall:
 
 def _filled(outer: _C, inner: Call, names: tuple[str, ...]) -> _C:
     """Return the outer call with what only the inner one says."""
-    found: dict[str, Any] = {
-        name: getattr(inner, name) for name in names if getattr(outer, name) in (None, MISSING, (), "")
-    }
+    found: dict[str, Any] = {name: getattr(inner, name) for name in names if _says_nothing(getattr(outer, name))}
     incomplete = tuple(dict.fromkeys(outer.incomplete + inner.incomplete))
     links = tuple(link for link in inner.links if link not in outer.links)
     return replace(
@@ -211,6 +220,11 @@ def _filled(outer: _C, inner: Call, names: tuple[str, ...]) -> _C:
         extra={**inner.extra, **outer.extra},
         **found,
     )
+
+
+def _says_nothing(value: Any) -> bool:
+    """Tell whether a field is not filled; a zero is a figure."""
+    return value is None or value is MISSING or value is False or value in ((), "", {})
 
 
 def _usage(outer: Usage | None, inner: Usage | None) -> Usage | None:

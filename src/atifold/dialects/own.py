@@ -11,9 +11,20 @@ from typing import Any, Final
 from atifold import semconv
 from atifold.calls import Attempt
 from atifold.dialects import values
-from atifold.dialects.table import AGENTS, MODELS, MODELS_AND_AGENTS, TOOLS, CallKind, Dialect, Fields, Row
+from atifold.dialects.table import (
+    AGENTS,
+    MODELS,
+    MODELS_AND_AGENTS,
+    TOOLS,
+    CallKind,
+    Dialect,
+    Fields,
+    Ignored,
+    Row,
+    Verdict,
+)
 from atifold.dialects.values import Note
-from atifold.spans import Span, SpanEvent
+from atifold.spans import Span, SpanEvent, Status
 from atifold.times import microseconds, timestamp
 
 ROWS: Final = (
@@ -32,7 +43,10 @@ ROWS: Final = (
 
 _PREFIXES: Final = ("agentfootprint.", "atifold.")
 _RAW_USAGE: Final = "agentfootprint.stream.usage."
-_RETRIED: Final = "agentfootprint.error.retried"
+_RETRIED: Final = ("agentfootprint.error.retried", "agentfootprint.reliability.retried")
+_RECOVERED: Final = ("agentfootprint.error.recovered", "agentfootprint.reliability.recovered")
+_FELL_BACK: Final = "agentfootprint.fallback.triggered"
+_SCORE: Final = "agentfootprint.eval.score"
 _DISPATCHES: Final = frozenset({"refused", "not_dispatched"})
 
 
@@ -44,6 +58,12 @@ def marks(span: Span) -> bool:
     return any(event.name.startswith(_PREFIXES) for event in span.events)
 
 
+def classify(span: Span) -> Verdict:
+    """Say that a span of ours alone is no call; all else the conventions say."""
+    operation = span.attributes.get(semconv.OWN_OPERATION)
+    return Ignored(operation) if isinstance(operation, str) and operation else None
+
+
 def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
     """Fill in the tie to the paused leg, the failed attempts, and the events that the step keeps."""
     if fields.get("dispatch") not in _DISPATCHES:
@@ -52,10 +72,18 @@ def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
     if isinstance(trace_id, str) and isinstance(span_id, str):
         fields.setdefault("resumes", (trace_id, span_id))
     if kind is CallKind.MODEL:
-        attempts = tuple(_attempt(event) for event in span.events if event.name == _RETRIED)
+        attempts = tuple(_attempt(event) for event in span.events if event.name in _RETRIED)
         if attempts:
             fields.setdefault("attempts", attempts)
-    kept = [_event(event) for event in span.events if event.name.startswith(_PREFIXES) and event.name != _RETRIED]
+        served = _served(span)
+        if served:
+            who: dict[str, Any] = {name: fields[name] for name in ("provider", "model") if name in fields}
+            fields.setdefault("served", {**who, **served})
+    scores = tuple(_score(event) for event in span.events if event.name == _SCORE)
+    if scores:
+        fields.setdefault("scores", scores)
+    elsewhere = (*_RETRIED, _SCORE)
+    kept = [_event(event) for event in span.events if event.name.startswith(_PREFIXES) and event.name not in elsewhere]
     if kept:
         fields.setdefault("extra.events", kept)
 
@@ -64,6 +92,28 @@ def _attempt(event: SpanEvent) -> Attempt:
     found = {_short(name, event.name): values.plain(value) for name, value in event.attributes.items()}
     number = values.number(found.pop("attempt", None))
     return Attempt(event.time_ns, number if isinstance(number, int) else None, found)
+
+
+def _served(span: Span) -> dict[str, Any]:
+    """Return who answered after all: the attempt that worked, the provider that took over; empty where none failed."""
+    if span.status is Status.ERROR:
+        return {}
+    found: dict[str, Any] = {}
+    for event in span.events:
+        told = {_short(name, event.name): values.plain(value) for name, value in event.attributes.items()}
+        if event.name in _RECOVERED:
+            found.update({name: told[name] for name in ("attempt", "recovered_via") if name in told})
+        elif event.name in _RETRIED and "to_provider" in told:
+            found["provider"] = told["to_provider"]
+        elif event.name == _FELL_BACK and told.get("kind") == "provider" and "fallback" in told:
+            found["provider"] = told["fallback"]
+    return found
+
+
+def _score(event: SpanEvent) -> dict[str, Any]:
+    """Return an evaluation as `extra` holds it."""
+    found = {_short(name, event.name): values.plain(value) for name, value in sorted(event.attributes.items())}
+    return {**found, "timestamp": timestamp(microseconds(event.time_ns))}
 
 
 def _event(event: SpanEvent) -> dict[str, Any]:
@@ -82,6 +132,7 @@ OWN: Final = Dialect(
     name="atifold",
     marks=marks,
     rows=ROWS,
+    classify=classify,
     complete=complete,
     kept_prefixes=_PREFIXES,
     known=frozenset({semconv.RESUMES_TRACE, semconv.RESUMES_SPAN}),

@@ -15,11 +15,14 @@ class Parent(NamedTuple):
     orphan: bool
 
 
-def resolve(spans: Mapping[SpanKey, Span], calls: Collection[SpanKey]) -> tuple[dict[SpanKey, Parent], list[SpanKey]]:
+def resolve(
+    spans: Mapping[SpanKey, Span], calls: Collection[SpanKey], beside: Collection[SpanKey] = ()
+) -> tuple[dict[SpanKey, Parent], list[SpanKey]]:
     """Return the parent of each call, and the spans whose tie to their parent was cut to break a circle.
 
-    Spans that are no calls are stepped over. Of a circle the span that starts first becomes a root.
-    Every span is looked at once, so a deep or circular tree costs no more than a flat one.
+    Spans that are no calls are stepped over; `beside` are such whose parent is wanted too. Of a circle
+    the span that starts first becomes a root. Every span is looked at once, so a deep or circular tree
+    costs no more than a flat one.
     """
     cut = _circles(spans)
     known: dict[SpanKey, Parent] = {}
@@ -35,7 +38,7 @@ def resolve(spans: Mapping[SpanKey, Span], calls: Collection[SpanKey]) -> tuple[
             at = found
         for passed in path:
             known.setdefault(passed, known[at])
-    return {key: known[key] for key in calls}, sorted(cut)
+    return {key: known[key] for key in (*calls, *beside)}, sorted(cut)
 
 
 def _step(

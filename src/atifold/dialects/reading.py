@@ -13,6 +13,7 @@ from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.frames import frames
 from atifold.dialects.logs import attach
+from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
 from atifold.dialects.openinference import OPENINFERENCE, is_node
 from atifold.dialects.parents import Parent, resolve
@@ -64,12 +65,14 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     for key in frames(at_hand, recognised.keys()):
         recognised[key] = Recognised(CallKind.AGENT, spoken(at_hand[key]), OPENINFERENCE.name)
         tally.ignored -= Counter({"CHAIN span": 1})
-    parents, cut = resolve(at_hand, recognised.keys())
+    beside = [key for key, span in at_hand.items() if key not in recognised and is_lookup(span)]
+    parents, cut = resolve(at_hand, recognised.keys(), beside)
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
     merged, notes = merge(_real(calls, at_hand, tally))
+    told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
-        calls=tuple(settle(fill(merged, rounds))),
+        calls=tuple(settle(told)),
         ignored=dict(sorted(tally.ignored.items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),

@@ -5,25 +5,36 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from opentelemetry import context as otel_context
 from opentelemetry import trace
+from opentelemetry.context import Context
 from opentelemetry.trace import SpanContext
 
 from atifold.bus.bus import EventBus, Release
+from atifold.emit.log import NO_LOG, Log
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
+from atifold.emit.record import Moment, Record
+from atifold.emit.redaction import Redactor
+from atifold.emit.spellings import Spelling
 from atifold.emit.state import Owner
 from atifold.emit.sweeper import Sweeper
-from atifold.emit.writer import Moment, NextIds, Record, SpanWriter
+from atifold.emit.unplaced import Fact
+from atifold.emit.writer import NextIds, SpanWriter
 from atifold.events import full_name
 from atifold.events.envelope import Event, UnknownEvent
+from atifold.jsontext import scrub
+from atifold.redaction import Redact
 from atifold.spans import SideDoor
 
 _LOG = logging.getLogger("atifold")
 _ROWS = {full_name(row.event): row for row in PLACES}
+(_CURRENT_SPAN,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
+"""The key under which a context holds its current span; `set_span_in_context` for each block costs twice the copy."""
 
 
 class Observer(Protocol):
@@ -36,7 +47,10 @@ class Observer(Protocol):
         """Hear that a span was ended; its record does not change any more."""
 
     def said(self, moment: Moment, at: SpanContext | None) -> None:
-        """Hear a fact that stands on no span; `at` is the span it belongs to, None where none is known."""
+        """Hear a fact that stands on no span; `at` is the span it belongs to, None where none is known.
+
+        Only while the log is ready: without one such facts are counted.
+        """
 
 
 class Emitter:
@@ -45,11 +59,16 @@ class Emitter:
     `side_doors` get the whole record of each span, whatever the tracing backend is allowed or able
     to take: a sequence, or a callable that returns one. `live` False is for replays: no parent is
     taken from the running program, and `ids` is told before each start what the span is. `observers`
-    hear of each sealed span after it was ended.
+    hear of each sealed span after it was ended, and of facts that stand on none; `log` is one that
+    takes log events. `capture_content` is for spans; the log has a setting of its own. `redact` is
+    asked for every content value of every event before anything is made of it (`atifold.redaction`). A
+    content value of more than `max_value` characters is left out of spans; 0 is no limit. `time_chunks`
+    keeps the time of each streamed chunk for observers. `spelling` writes attributes by other names, on
+    spans only.
     Safe from any thread; nothing it does raises into the program.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what may leave, and where to, is said at once
         self,
         tracer: trace.Tracer,
         *,
@@ -60,15 +79,31 @@ class Emitter:
         grace_s: float = 0.5,
         ids: NextIds | None = None,
         observers: Sequence[Observer] = (),
+        log: Log = NO_LOG,
+        redact: Redact | None = None,
+        max_value: int = 0,
+        time_chunks: bool = False,
+        spelling: Spelling | None = None,
     ) -> None:
         """Take a tracer and what may leave through it; see the class."""
         doors = side_doors if callable(side_doors) else lambda: side_doors
-        writer = SpanWriter(tracer, doors, capture=capture_content, ids=ids)
-        self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed")
+        writer = SpanWriter(
+            tracer,
+            doors,
+            capture=capture_content,
+            ids=ids,
+            log=log,
+            max_value=max_value,
+            redacted=redact is not None,
+            spelling=spelling,
+        )
+        self._machine = Machine(writer, live=live, hashed_session=session_id == "hashed", log=log)
+        self._machine.time_chunks = time_chunks
         self._handlers: dict[str, Handler] = {}
         self._parents_runs: set[str] = set()  # runs that were open when this process was forked
         self._grace_s = grace_s if live else None
-        self._observers = tuple(observers)
+        self._observers: tuple[Observer, ...] = (*observers, log) if log is not NO_LOG else tuple(observers)
+        self._redactor = None if redact is None else Redactor(redact, self._redaction_failed)
         self._start_clean()
         self.counts = self._machine.counts
 
@@ -91,6 +126,8 @@ class Emitter:
     def handle(self, event: Event[Any]) -> None:
         """Take one event; never raises."""
         machine = self._machine
+        if self._redactor is not None:
+            event = self._redacted(self._redactor, event)
         handler = self._handlers.get(event.type) or self._handler(event.type)
         payload = event.payload
         if type(payload) is UnknownEvent and payload.reason == "unreadable":
@@ -106,8 +143,9 @@ class Emitter:
             ready = machine.ready
             if ready:
                 machine.ready = []
-        if ready:
-            self._write(ready)
+            said = machine.unplaced.take() if machine.unplaced.said else None
+        if ready or said:
+            self._write(ready, said or ())
         if machine.to_seal and self._sweeper is not None:
             self._sweeper.wake()
 
@@ -130,7 +168,8 @@ class Emitter:
                     waiting = waiting or bool(ended)
             machine.to_seal = waiting
             ready, machine.ready = machine.ready, []
-        self._write(ready)
+            said = machine.unplaced.take()
+        self._write(ready, said)
         return waiting
 
     def flush(self) -> None:
@@ -142,8 +181,9 @@ class Emitter:
                 machine.close_run(run, run.last_ns, incomplete=None if whole else STILL_OPEN)
                 machine.forget(run)
             ready, machine.ready = machine.ready, []
+            said = machine.unplaced.take()
             machine.forget_everything()
-        self._write(ready)
+        self._write(ready, said)
 
     def after_fork(self) -> None:
         """Start clean in a forked child: what is open belongs to the parent, which ends it."""
@@ -153,8 +193,8 @@ class Emitter:
 
     # ---- inside ----------------------------------------------------------------------------------
 
-    def _write(self, ready: list[Record]) -> None:
-        """End sealed spans, each whatever became of the others: a user's processor may raise."""
+    def _write(self, ready: Sequence[Record], said: Sequence[Fact]) -> None:
+        """End sealed spans and tell facts, each whatever became of the others: a user's processor may raise."""
         for record in ready:
             try:
                 self._machine.writer.finish(record)
@@ -165,6 +205,12 @@ class Emitter:
                     observer.sealed(record)
                 except Exception as error:  # noqa: BLE001  guards the user's program and the other spans
                     self._complain("observers_failed", f"span {record.name} could not be observed", error)
+        for moment, at in said:
+            for observer in self._observers:
+                try:
+                    observer.said(moment, at)
+                except Exception as error:  # noqa: BLE001  guards the user's program and the other facts
+                    self._complain("observers_failed", f"event {moment.name} could not be told", error)
 
     def _handler(self, name: str) -> Handler:
         """Return who handles an event; only names of the table are kept, unknown ones may be many."""
@@ -178,6 +224,19 @@ class Emitter:
         self._handlers[name] = handler
         return handler
 
+    def _redacted(self, redactor: Redactor, event: Event[Any]) -> Event[Any]:
+        """Return what may leave of an event; where that cannot be told, nothing of its payload."""
+        try:
+            return redactor.apply(event)
+        except Exception as error:  # noqa: BLE001  guards the user's program
+            self._complain("redactions_failed", f"event {event.type} could not be redacted", error)
+            return replace(event, payload=UnknownEvent({}, "unreadable"))
+
+    def _redaction_failed(self, how: str) -> None:
+        self.counts["redactions_failed"] += 1
+        if self.counts["redactions_failed"] == 1:
+            _LOG.warning("redact %s; the value is withheld, later ones are counted", how)
+
     def _complain(self, kind: str, what: str, error: Exception) -> None:
         self.counts[kind] += 1
         if self.counts[kind] == 1:
@@ -190,7 +249,7 @@ class _Current:
     __slots__ = ("_token",)
 
     def __init__(self, span: trace.Span) -> None:
-        self._token = otel_context.attach(trace.set_span_in_context(span))
+        self._token = otel_context.attach(Context({**otel_context.get_current(), _CURRENT_SPAN: span}))
 
     def __call__(self) -> None:
         token = self._token
@@ -204,12 +263,14 @@ def _count(machine: Machine, _: Event[Any]) -> None:
     machine.counts["events_counted"] += 1
 
 
-def _count_unmapped(machine: Machine, _: Event[Any]) -> None:
+def _count_unmapped(machine: Machine, event: Event[Any]) -> None:
     machine.counts["events_unmapped"] += 1
+    machine.unplaced.tell_name(event, scrub(event.type))
 
 
-def _count_unreadable(machine: Machine, _: Event[Any]) -> None:
+def _count_unreadable(machine: Machine, event: Event[Any]) -> None:
     machine.counts["events_unreadable"] += 1
+    machine.unplaced.tell_name(event, event.type)
 
 
 def _count_parents(machine: Machine, _: Event[Any]) -> None:

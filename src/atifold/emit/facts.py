@@ -1,20 +1,27 @@
 """Turn an event's payload into attributes, structure apart from content.
 
 A field becomes `agentfootprint.<domain>.<field>` in snake case; a nested object's fields follow
-after dots; a list is a tuple where its elements are texts or numbers, else JSON text.
+after dots; a list is a tuple where its elements are texts, else JSON text, which the log of events
+reads again.
 """
 
 from __future__ import annotations
 
-import re
-from typing import Any, Final
+from typing import Any
 
-from atifold.emit.writer import Facts, Moment
+from atifold import semconv
+from atifold.emit.names import attribute_name
+from atifold.emit.record import Facts, Moment
+from atifold.emit.redaction import withheld_names
 from atifold.events.envelope import Event
 from atifold.events.marks import Leaf, Mark, leaves
 from atifold.jsontext import to_json_text
 
-_HUMP: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+class JsonText(str):
+    """The JSON text of a value that an attribute of a span cannot hold."""
+
+    __slots__ = ()
 
 
 def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:
@@ -31,10 +38,12 @@ def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:
             lists.setdefault(path.split("[]", 1)[0], []).append(leaf)
         elif value not in ({}, []):
             target = facts.structure if mark is Mark.STRUCTURE else facts.content
-            target[f"{domain}.{_snake(path)}"] = value
+            target[attribute_name(domain, path)] = value
     for path, found in lists.items():
         target = facts.structure if all(mark is Mark.STRUCTURE for _, mark, _ in found) else facts.content
-        target[f"{domain}.{_snake(path)}"] = _listed(event, path, found)
+        target[attribute_name(domain, path)] = _listed(event, path, found)
+    if event.redacted is not None and (names := withheld_names(event)):
+        facts.content[semconv.WITHHELD] = names
     return facts
 
 
@@ -47,7 +56,7 @@ def moment_of(event: Event[Any]) -> Moment:
 def _listed(event: Event[Any], path: str, found: list[Leaf]) -> Any:
     if all(leaf_path == path + "[]" and isinstance(value, str) for leaf_path, _, value in found):
         return tuple(value for _, _, value in found)
-    return to_json_text(_value_at(event, path.split(".")))
+    return JsonText(to_json_text(_value_at(event, path.split("."))))
 
 
 def _value_at(event: Event[Any], keys: list[str]) -> Any:
@@ -55,10 +64,6 @@ def _value_at(event: Event[Any], keys: list[str]) -> Any:
     for key in keys:
         wire = wire.get(key) if isinstance(wire, dict) else None
     return wire
-
-
-def _snake(path: str) -> str:
-    return _HUMP.sub("_", path).lower()
 
 
 def read_field(event: Event[Any], name: str) -> Any:

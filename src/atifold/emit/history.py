@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from atifold.bus.inputs import called
 from atifold.jsontext import to_json, to_json_text
+from atifold.kinds import is_mapping
 
 JsonMessage = dict[str, Any]
 
@@ -82,7 +83,7 @@ def _joined(texts: Iterable[bytes]) -> str:
 
 def shaped(source: Mapping[str, Any]) -> JsonMessage:
     """Return a message in the conventions' shape: as it is, or from that of chat completions."""
-    if not isinstance(source, Mapping):
+    if not is_mapping(source):
         return {"role": "user", "parts": _content_parts(source)}
     if isinstance(source.get("parts"), list):
         return _checked(source)
@@ -107,7 +108,7 @@ def _checked(source: Mapping[str, Any]) -> JsonMessage:
 
 def objects_in(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a list that should hold objects, as of calls; all else is left out."""
-    return [call for call in value if isinstance(call, Mapping)] if isinstance(value, (list, tuple)) else []
+    return [call for call in value if is_mapping(call)] if isinstance(value, (list, tuple)) else []
 
 
 def _content_parts(content: object) -> list[dict[str, Any]]:
@@ -125,7 +126,7 @@ def _content_parts(content: object) -> list[dict[str, Any]]:
 
 
 def _is_part(entry: object) -> bool:
-    return isinstance(entry, Mapping) and isinstance(entry.get("type"), str)
+    return is_mapping(entry) and isinstance(entry.get("type"), str)
 
 
 def _part(entry: object) -> dict[str, Any]:

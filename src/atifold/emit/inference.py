@@ -10,7 +10,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import TraceFlags
 
 from atifold.emit.machine import Machine
-from atifold.emit.writer import Record
+from atifold.emit.record import Record
 from atifold.events.envelope import Meta
 
 

@@ -71,11 +71,11 @@ class Lane:
     ) -> LightSpan | None:
         """Return a light span; None where its parent is not sampled, which the sampler must see."""
         ids = self.tracer.id_generator
-        if parent.is_valid:
-            flags = parent.trace_flags
-            if parent.is_remote or not flags & TraceFlags.SAMPLED:
+        trace_id, _, is_remote, flags, state, is_valid = parent  # its properties cost more than all of it at once
+        if is_valid:
+            if is_remote or not flags & TraceFlags.SAMPLED:
                 return None
-            context = SpanContext(parent.trace_id, ids.generate_span_id(), False, flags, parent.trace_state)
+            context = SpanContext(trace_id, ids.generate_span_id(), False, flags, state)
             return LightSpan(self, name, kind, start_ns, context, parent, links)
         flags = _RANDOM if ids.is_trace_id_random() else _SAMPLED
         context = SpanContext(ids.generate_trace_id(), ids.generate_span_id(), False, flags)

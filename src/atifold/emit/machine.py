@@ -18,11 +18,14 @@ from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind
 
 from atifold import semconv
+from atifold.emit.log import NO_LOG, Log
 from atifold.emit.messages import write_answer
 from atifold.emit.pauses import Pauses
+from atifold.emit.record import Facts, Moment, Record, add, no_facts
 from atifold.emit.state import Chat, Owner, Path, RunState, Tool, base_path, branch_name
+from atifold.emit.unplaced import Unplaced
 from atifold.emit.withheld import Withheld
-from atifold.emit.writer import Moment, Record, SpanWriter
+from atifold.emit.writer import SpanWriter
 from atifold.events.envelope import Event, Meta
 from atifold.jsontext import scrub, to_json_text
 
@@ -45,8 +48,8 @@ _WORKFLOWS = frozenset({"Sequence", "Parallel", "Conditional", "Loop"})
 class Machine:
     """The state behind an emitter; every method is called under the emitter's lock."""
 
-    def __init__(self, writer: SpanWriter, *, live: bool, hashed_session: bool) -> None:
-        """Take who writes spans; `live` says that the thread's current span may be a parent."""
+    def __init__(self, writer: SpanWriter, *, live: bool, hashed_session: bool, log: Log = NO_LOG) -> None:
+        """Take who writes spans and log events; `live` says that the thread's current span may be a parent."""
         self.writer = writer
         self.live = live
         self.hashed_session = hashed_session
@@ -57,12 +60,15 @@ class Machine:
         self.ready: list[Record] = []  # sealed, to be written without the lock
         self.by_stage: dict[tuple[str, str], Record] = {}
         self.withheld = Withheld()  # argument values that must not leave
+        self.time_chunks = False  # metrics want the time of each chunk
+        self.unplaced = Unplaced(self.counts, log, self.runs, self.by_stage)
 
     def forget_everything(self) -> None:
         """Drop all that is open, unsealed: in a forked child it belongs to the parent."""
         self.runs.clear()
         self.pauses.clear()
         self.by_stage.clear()
+        self.unplaced.clear()
         self.ready = []
 
     # ---- runs and owners -------------------------------------------------------------------------
@@ -89,7 +95,7 @@ class Machine:
         if oldest.owners:
             self.counts["runs_abandoned"] += 1
             self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
-        del self.runs[oldest.run_id]
+        self.forget(oldest)
 
     def find(self, event: Event[Any]) -> Owner | None:
         """Return the open agent or composition that an event belongs to; None where none is open."""
@@ -179,6 +185,8 @@ class Machine:
         if cut is not None:
             record.unfinished(cut)
         owner = Owner(opening.kind, opening.path, opening.name, record, run)
+        if owner.kind == "agent":
+            record.tally = owner.calls
         run.owners.append(owner)
         return owner
 
@@ -199,7 +207,7 @@ class Machine:
     ) -> Record:
         run.sequence += 1
         first[semconv.SEQUENCE] = run.sequence
-        if run.identity and first[semconv.OPERATION] in _IN_CONVERSATIONS:
+        if run.identity and first.get(semconv.OPERATION) in _IN_CONVERSATIONS:
             first.update(run.identity)
         if not name.isascii():
             name = scrub(name)  # one name that UTF-8 cannot hold would cost an exporter its whole batch
@@ -228,17 +236,21 @@ class Machine:
         record = chat.record
         if not chat.ended:
             record.end_ns = at_ns
+            record.timed = record.error_type is not None
             if incomplete:
                 record.unfinished(incomplete)
+        owner.calls.infer(record.attributes.get(semconv.REQUEST_MODEL))
         write_answer(self.writer, chat, self.withheld)
         owner.chats.remove(chat)
         self.by_stage.pop((owner.run.run_id, chat.stage_id), None)
+        self.unplaced.chat_ended(owner.run, chat)
         self.ready.append(record)
 
     def seal_tool(self, owner: Owner, tool: Tool, *, at_ns: int | None = None, incomplete: str | None = None) -> None:
         """Seal a tool execution."""
         if not tool.ended:
             tool.record.end_ns = at_ns
+            tool.record.timed = tool.record.error_type is not None
             if incomplete:
                 tool.record.unfinished(incomplete)
             if tool.arguments is not None and self.writer.wants_content:
@@ -246,8 +258,12 @@ class Machine:
                 paused = semconv.PAUSED in tool.record.attributes
                 target = tool.record.door if paused else tool.record.content
                 target[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
+        if semconv.DISPATCH not in tool.record.attributes and (tool.ended or _runs(tool)):
+            owner.calls.tool_calls += 1
+        tool.record.ended = tool.ended
         owner.tools.remove(tool)
         self.by_stage.pop((owner.run.run_id, tool.stage_id), None)
+        self.unplaced.tool_ended(owner.run, tool)
         self.ready.append(tool.record)
 
     def seal_ended(self, owner: Owner, path: Path | None = None) -> None:
@@ -290,12 +306,14 @@ class Machine:
         self._close_calls(owner, how)
         if owner in run.owners:
             run.owners.remove(owner)
+        self.unplaced.owner_ended(owner)
         record = owner.record
         if record is None:
             return
         if not owner.ended:
             record.end_ns = end_ns
             _settle(record, how, ended=False)
+            record.timed = record.error_type is not None
             if incomplete:
                 record.unfinished(incomplete)
         self.by_stage.pop((run.run_id, owner.stage_id), None)
@@ -310,8 +328,13 @@ class Machine:
         for tool in list(owner.tools):
             _settle(tool.record, how, ended=tool.ended)
             self.seal_tool(owner, tool, at_ns=how.end_ns, incomplete=reason)
-        self.ready.extend(owner.held)
-        owner.held = []
+        for record in owner.discoveries.values():
+            _settle(record, how, ended=False)
+            record.end_ns = max(record.start_ns, how.end_ns)
+            if reason:
+                record.unfinished(reason)
+        self.ready.extend([*owner.held, *owner.discoveries.values()])
+        owner.held, owner.discoveries = [], {}
 
     def close_run(self, run: RunState, end_ns: int, **how: Any) -> None:
         """Seal everything that is open of a run, as `close_owner` does."""
@@ -321,13 +344,13 @@ class Machine:
 
     def forget(self, run: RunState) -> None:
         """Drop a run that nothing is open of."""
-        if not run.owners:
-            self.runs.pop(run.run_id, None)
+        if not run.owners and self.runs.pop(run.run_id, None) is not None and run.waiting:
+            self.unplaced.run_ended(run)
 
     # ---- facts -----------------------------------------------------------------------------------
 
     def drop_fact(self) -> None:
-        """Count a fact that has no span to go to."""
+        """Count a fact that is told no further."""
         self.counts["facts_dropped"] += 1
 
     def note_on_call(self, meta: Meta, call_id: str, moment: Moment) -> None:
@@ -339,6 +362,17 @@ class Machine:
         elif run is not None and sum(map(len, run.waiting.values())) < _MOST_WAITING:
             run.waiting.setdefault(call_id, []).append(moment)
         else:
+            self.unplaced.tell_moment(moment, self.unplaced.place(meta, call_id))
+
+    def put_on_call(self, meta: Meta, call_id: str, facts: Facts) -> None:
+        """Put facts on the call they name; one that has not started yet gets them then."""
+        run = self.runs.get(meta.run_id)
+        tool = None if run is None else run.tool(call_id, meta.subflow_path)
+        if tool is not None:
+            tool.record.take(facts)
+        elif run is not None and len(run.coming) < _MOST_WAITING:
+            add(run.coming.setdefault(call_id, no_facts()), facts)
+        else:
             self.drop_fact()
 
     def note_on_next_chat(self, owner: Owner, moment: Moment) -> None:
@@ -346,7 +380,7 @@ class Machine:
         if len(owner.waiting) < _MOST_WAITING:
             owner.waiting.append(moment)
         else:
-            self.drop_fact()
+            self.unplaced.tell_moment(moment, None if owner.record is None else owner.record.at)
 
 
 class _Opening(NamedTuple):
@@ -374,6 +408,11 @@ def _encloses(owner: Owner, other: Owner) -> bool:
         return False
     owners = owner.run.owners
     return other.path != owner.path or owners.index(owner) < owners.index(other)
+
+
+def _runs(tool: Tool) -> bool:
+    """Tell whether a call that has not ended is at work: one that waits is counted in the leg that answers it."""
+    return not tool.refused and semconv.PAUSED not in tool.record.attributes
 
 
 def _settle(record: Record, how: _Closing, *, ended: bool) -> None:

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 from atifold import semconv
 from atifold.emit.history import History, JsonMessage, from_history, objects_in, request_part, text_part
+from atifold.emit.record import Record
 from atifold.emit.state import Asked, Chat, Talk
 from atifold.emit.usage import usage_attributes
 from atifold.emit.withheld import Withheld
-from atifold.emit.writer import Record, SpanWriter
+from atifold.emit.writer import SpanWriter
 from atifold.jsontext import to_json_text
 
 FINISH_REASONS: Final = {
@@ -40,14 +41,17 @@ def write_request(
         record.content[semconv.TOOL_DEFINITIONS] = to_json_text([_definition(tool) for tool in objects_in(tools)])
     if not isinstance(messages, (list, tuple)):
         return
-    sent = history.send(messages, whole=writer.capture)
+    compacted = semconv.COMPACTED in record.attributes  # what went is no base of what is left
+    sent = history.send(messages, whole=writer.wants_whole or compacted)
     shown = None
-    if sent.whole is not None:
+    if sent.whole is not None and writer.wants_whole:
         shown = withheld.messages(history.messages)
         record.content[semconv.INPUT_MESSAGES] = sent.whole if shown is None else to_json_text(shown)
-    if sent.base or sent.whole is None or shown is not None:
+    if compacted and sent.whole is not None:
+        record.door[semconv.INPUT_MESSAGES] = sent.whole
+    elif sent.base or sent.whole is None or shown is not None:
         record.door[semconv.INPUT_MESSAGES] = sent.added
-    if sent.base:
+    if sent.base and not compacted:
         record.door[semconv.INPUT_BASE] = sent.base
 
 
@@ -71,8 +75,8 @@ def request_messages(talk: Talk, count: int | None) -> list[JsonMessage] | None:
     found: list[JsonMessage] = []
     for index in range(count):
         message = talk.known[index] if index < len(talk.known) else None
-        if message is None or (index in told and not _same(message, told[index])):
-            message = told.get(index)
+        if message is None or (index in told and not _same(message, _shown(talk, index, told[index]))):
+            message = _shown(talk, index, told[index]) if index in told else None
         if message is None and index == 0 and talk.prompt is not None:
             message = {"role": "user", "parts": [text_part(talk.prompt)]}
         if message is None:
@@ -99,10 +103,21 @@ def learn_history(talk: Talk, history: Sequence[Any]) -> None:
     """
     entries = [entry for entry in history if isinstance(entry, Mapping)]
     known = len(talk.known)
-    if known > len(entries) or (known and not _same(talk.known[-1], from_history(entries[known - 1]))):
+    if known > len(entries) or (known and not _same(talk.known[-1], _entry(talk, entries, known - 1))):
         known = 0
         talk.known = []
-    talk.known.extend(from_history(entry) for entry in entries[known:])
+    talk.known.extend(_entry(talk, entries, index) for index in range(known, len(entries)))
+
+
+def _entry(talk: Talk, entries: Sequence[Mapping[str, Any]], index: int) -> JsonMessage:
+    return _shown(talk, index, from_history(entries[index]))
+
+
+def _shown(talk: Talk, index: int, message: JsonMessage) -> JsonMessage:
+    """Return a message of a history; an answer that was kept back when it came is not restored from here."""
+    if index not in talk.hidden or message["role"] != "assistant":
+        return message
+    return {**message, "parts": [part for part in message["parts"] if part.get("type") == "tool_call"]}
 
 
 def learn_calls(chat: Chat, messages: Sequence[JsonMessage]) -> None:
@@ -124,6 +139,8 @@ def write_answer(writer: SpanWriter, chat: Chat, withheld: Withheld) -> None:
     if not writer.wants_content or not chat.ended or chat.failed:
         return
     message = answer_message(chat)
+    if not message["parts"] and chat.record.lacks(semconv.OUTPUT_MESSAGES):
+        return
     shown = withheld.messages([message])
     chat.record.content[semconv.OUTPUT_MESSAGES] = to_json_text([message] if shown is None else shown)
     if shown is not None:

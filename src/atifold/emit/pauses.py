@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter, OrderedDict
 from typing import Final
 
+from atifold.emit.record import Moment
 from atifold.emit.state import Leg
-from atifold.emit.writer import Moment
 
 _MOST_LEGS: Final = 1_000  # paused calls that may never be answered
 _MOST_SAID: Final = 16  # of one leg before it is recognised

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from atifold.emit.history import History, JsonMessage
-from atifold.emit.writer import Facts, Moment, Record
+from atifold.emit.record import Facts, Moment, Record, no_facts
+from atifold.emit.tally import Calls, Offers
 from atifold.events.stream import LLMUsage
 
 Path = tuple[str, ...]
@@ -46,7 +47,7 @@ class Chat:
     def asked(self) -> list[Asked]:
         """Return the calls in the order of asking: those that were told of, then others that started."""
         told = {call.id for call in self.told}
-        if len(told) == len(self.told) and all(call.id in told for call in self.started):
+        if len(told) == len(self.told) and told.issuperset([call.id for call in self.started]):
             return self.told
         left = Counter(call.id for call in self.told)
         calls = list(self.told)
@@ -74,19 +75,26 @@ class Tool:
 
 @dataclass(slots=True, eq=False)
 class Talk:
-    """What is known of one branch's conversation, and what its next request was filled with."""
+    """What is known of one branch's conversation, and what its next request was filled with.
+
+    `hidden` are the places of answers that a policy kept back; `lacking` names the attributes of the
+    next request from which a redaction withheld something.
+    """
 
     history: History = field(default_factory=History)
     known: list[JsonMessage] = field(default_factory=list)
     injected: dict[int, JsonMessage] = field(default_factory=dict)
     system: list[str] = field(default_factory=list)
     prompt: str | None = None
+    hidden: set[int] = field(default_factory=set)
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class Owner:
     """An agent's turn or a composition, until its span is sealed.
 
+    `waiting` and `coming` are facts of the next inference; `discoveries` are open, by provider.
     `record` is None for the stand-in that holds the model calls of a run without an agent.
     """
 
@@ -100,6 +108,9 @@ class Owner:
     tools: list[Tool] = field(default_factory=list)
     held: list[Record] = field(default_factory=list)
     waiting: list[Moment] = field(default_factory=list)
+    calls: Calls = field(default_factory=Calls)
+    coming: Facts = field(default_factory=no_facts)
+    discoveries: dict[str, Record] = field(default_factory=dict)
     stage_id: str = ""
     ended: bool = False
 
@@ -109,6 +120,13 @@ class Owner:
         if found is None:
             found = self.talks[path] = Talk()
         return found
+
+    def carry_on(self, paused: Owner) -> None:
+        """Count on where a paused leg stopped: the turn is one, and its tools are what that leg offered."""
+        self.calls.inference_calls = paused.calls.inference_calls
+        self.calls.tool_calls = paused.calls.tool_calls
+        self.calls.model = paused.calls.model
+        self.run.offers.add_all(paused.run.offers)
 
     def chat(self, path: Path | None = None) -> Chat | None:
         """Return the newest unsealed inference, of one branch where a path is given."""
@@ -139,19 +157,23 @@ class RunState:
     last_ns: int
     route: Path = ()
     owners: list[Owner] = field(default_factory=list)
-    configured: Facts = field(default_factory=lambda: Facts({}, {}))
+    configured: Facts = field(default_factory=no_facts)
+    flavors: dict[str, str] = field(default_factory=dict)  # of its memories, by id
     agent_name: str | None = None
     session_id: str | None = None
     identity: dict[str, str] = field(default_factory=dict)
     owner_identity: dict[str, str] = field(default_factory=dict)
     waiting: dict[str, list[Moment]] = field(default_factory=dict)
+    coming: dict[str, Facts] = field(default_factory=dict)
+    told_once: set[tuple[str, str]] = field(default_factory=set)
     resumed: dict[str, Tool] = field(default_factory=dict)
+    offers: Offers = field(default_factory=Offers)
     sequence: int = 0
     ends_with_disposition: bool = False
 
     def take_configuration(self) -> Facts:
         """Return what the run was configured with, once: for the span of its outermost agent."""
-        facts, self.configured = self.configured, Facts({}, {})
+        facts, self.configured = self.configured, no_facts()
         return facts
 
     def owner(self, path: Path) -> Owner | None:

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -19,127 +18,66 @@ from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 from atifold import semconv
 from atifold.emit.attributes import put
 from atifold.emit.lane import Lane, LightSpan
+from atifold.emit.log import Log
+from atifold.emit.oversize import Fitting
+from atifold.emit.record import MOST_MOMENTS, Moment, Record
+from atifold.emit.spellings import Spelling
 from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
 
 DROPPED_EVENTS: Final = "atifold.dropped_events"
-_MOST_MOMENTS: Final = 128  # the SDK's own default
+_NONE: Final[dict[str, Any]] = {}
 
 NextIds = Callable[[str, str], None]
 """Told before each start which trace (by run id) and which span (by a key inside it) comes next."""
-
-
-@dataclass(slots=True, eq=False)
-class Moment:
-    """A span event in the making."""
-
-    name: str
-    time_ns: int
-    attributes: dict[str, Any]
-    content: dict[str, Any]
-
-
-class Facts(NamedTuple):
-    """An event's fields as attributes: what may leave without leave, and what may not."""
-
-    structure: dict[str, Any]
-    content: dict[str, Any]
-
-
-class Record:
-    """One span from its start until it is sealed.
-
-    `attributes` are structure, `content` is what leaves only where capture is on, `door` what only a
-    side door gets, over `content`: of a history the new part. Sequences are tuples. `incomplete`
-    says why the span is not whole.
-    """
-
-    __slots__ = (
-        "_context", "at", "attributes", "content", "door", "end_ns", "error_text", "error_type",
-        "incomplete", "kind", "links", "moments", "name", "parent_id", "span", "start_ns",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        span: trace.Span,
-        parent_id: int | None,
-        name: str,
-        kind: SpanKind,
-        start_ns: int,
-        attributes: dict[str, Any],
-        links: Sequence[trace.Link],
-    ) -> None:
-        """Take a started span, the id of its parent, and what it was started with."""
-        self.span = span
-        self.at = span.get_span_context()
-        self.parent_id = parent_id
-        self.name = name
-        self.kind = kind
-        self.start_ns = start_ns
-        self.attributes = attributes
-        self.content: dict[str, Any] = {}
-        self.door: dict[str, Any] = {}
-        self.moments: list[Moment] = []
-        self.links = links
-        self.end_ns: int | None = None
-        self.error_type: str | None = None
-        self.error_text: str | None = None
-        self.incomplete: tuple[str, ...] = ()
-        self._context: Context | None = None
-
-    @property
-    def context(self) -> Context:
-        """Return the context in which this span is the current one."""
-        if self._context is None:
-            self._context = trace.set_span_in_context(self.span, Context())
-        return self._context
-
-    def note(self, moment: Moment) -> None:
-        """Add a span event; beyond what any backend shows they are only counted."""
-        if len(self.moments) < _MOST_MOMENTS:
-            self.moments.append(moment)
-        else:
-            self.attributes[DROPPED_EVENTS] = self.attributes.get(DROPPED_EVENTS, 0) + 1
-
-    def take(self, facts: Facts) -> None:
-        """Put an event's fields on the span."""
-        self.attributes.update(facts.structure)
-        self.content.update(facts.content)
-
-    def fail(self, error_type: str, text: str | None) -> None:
-        """Mark the span as failed; the first reason stays."""
-        if self.error_type is None:
-            self.error_type = error_type
-            self.error_text = text
-
-    def unfinished(self, reason: str) -> None:
-        """Say why this span is not complete."""
-        if reason not in self.incomplete:
-            self.incomplete = (*self.incomplete, reason)
 
 
 class SpanWriter:
     """Start and end spans through a tracer, and tell the side doors."""
 
     def __init__(
-        self, tracer: trace.Tracer, doors: Callable[[], Sequence[SideDoor]], *, capture: bool, ids: NextIds | None
+        self,
+        tracer: trace.Tracer,
+        doors: Callable[[], Sequence[SideDoor]],
+        *,
+        capture: bool,
+        ids: NextIds | None,
+        log: Log,
+        max_value: int = 0,
+        redacted: bool = False,
+        spelling: Spelling | None = None,
     ) -> None:
-        """Take the tracer, who gets whole records, and whether content goes to the tracing backend.
+        """Take the tracer, who gets whole records, and whether content goes on spans.
 
         `ids` is told before each start what the span is, so that a replay can derive its ids.
+        `max_value` is the length of the longest content value that goes there, 0 for any. `redacted`
+        tells the side doors that a redaction saw all of it before. `spelling` names attributes for the
+        tracing backend otherwise than they are named here.
         """
         self._tracer = tracer
         self._doors = doors
         self.capture = capture
         self._ids = ids
+        self._log = log
+        self._max_value = max_value
+        self._redacted = redacted
+        self._spelling = spelling
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
 
     @property
     def wants_content(self) -> bool:
         """Tell whether content goes anywhere at all."""
-        return self.capture or bool(self._doors())
+        return self.capture or bool(self._doors()) or self._logs_content()
+
+    @property
+    def wants_whole(self) -> bool:
+        """Tell whether anybody gets whole histories: all but side doors, which put them together again."""
+        return self.capture or self._logs_content()
+
+    def _logs_content(self) -> bool:
+        return self._log.content and self._log.ready()
 
     def start(
         self,
@@ -157,13 +95,14 @@ class SpanWriter:
         """
         if self._ids is not None:
             self._ids(identity[0], "/".join(map(str, identity[1])))
-        context = parent.context if isinstance(parent, Record) else parent
         above = parent.at if isinstance(parent, Record) else trace.get_current_span(parent).get_span_context()
         span: trace.Span | None = None
         if self._lane.is_open():
             span = self._lane.start(name, kind, start_ns, above, links)
         if span is None:
-            span = self._tracer.start_span(name, context, kind, attributes, links, start_ns)
+            context = parent.context if isinstance(parent, Record) else parent
+            first = attributes if self._spelling is None else self._spelling(attributes)
+            span = self._tracer.start_span(name, context, kind, first, links, start_ns)
             at = span.get_span_context()
             if not at.is_valid or at.span_id == above.span_id:  # the API's own tracer hands the parent on
                 span = _without_sdk(above)
@@ -191,9 +130,13 @@ class SpanWriter:
             record.attributes[semconv.INCOMPLETE] = record.incomplete
         if record.error_type is not None:
             record.attributes[semconv.ERROR_TYPE] = record.error_type
+        if len(record.moments) > MOST_MOMENTS:
+            self._count_dropped(record)
         doors = self._doors()
         if doors:
             whole = partial(self._span, record, end_ns)
+            if self._redacted:
+                vars(whole)["redacted"] = True  # see `atifold.spans.SideDoor`
             for door in doors:
                 door.closed(whole, sampled=record.at.trace_flags.sampled)
         if record.span.is_recording():
@@ -201,18 +144,44 @@ class SpanWriter:
 
     def _end(self, record: Record, end_ns: int) -> None:
         span = record.span
-        attributes = {**record.attributes, **record.content} if self.capture else record.attributes
+        moments = self._shown(record.moments) if record.moments else record.moments
         if isinstance(span, LightSpan):
-            if not record.moments and record.error_type is None and span.finish(attributes, end_ns):
+            if not moments and record.error_type is None and self._end_light(span, record, end_ns):
                 return
             span = span.real()
-        put(span, attributes)
-        for moment in record.moments:
-            facts = {**moment.attributes, **moment.content} if self.capture else moment.attributes
+        fitting = Fitting(span, self._max_value)
+        attributes = fitting.attributes(record.attributes, record.content if self.capture else _NONE)
+        for moment in moments:
+            facts = fitting.of_event(moment.attributes, moment.content if self.capture else _NONE)
             span.add_event(moment.name, facts, moment.time_ns)
         if record.error_type is not None:
-            span.set_status(StatusCode.ERROR, record.error_text if self.capture else None)
+            text = fitting.text(semconv.STATUS, record.error_text) if self.capture else None
+            span.set_status(StatusCode.ERROR, text)
+        put(span, self._spelled(fitting.with_omitted(attributes)))
         span.end(end_ns)
+
+    def _end_light(self, span: LightSpan, record: Record, end_ns: int) -> bool:
+        """End a span that is nothing but attributes; most are, and few users set a limit."""
+        content = record.content if self.capture else _NONE
+        if self._max_value == 0:
+            attributes = {**record.attributes, **content} if content else record.attributes
+        else:
+            fitting = Fitting(span, self._max_value)
+            attributes = fitting.with_omitted(fitting.attributes(record.attributes, content))
+        return span.finish(self._spelled(attributes), end_ns)
+
+    def _spelled(self, attributes: dict[str, Any]) -> dict[str, Any]:
+        return attributes if self._spelling is None else self._spelling(attributes)
+
+    def _shown(self, moments: list[Moment]) -> list[Moment]:
+        """Return what becomes span events: as many as a span takes, and none that the log has in their place."""
+        return [] if self._log.instead and self._log.ready() else moments[:MOST_MOMENTS]
+
+    def _count_dropped(self, record: Record) -> None:
+        """Say how many moments neither the span nor the log has."""
+        dropped = record.lost + (0 if self._log.ready() else len(record.moments) - MOST_MOMENTS)
+        if dropped:
+            record.attributes[DROPPED_EVENTS] = dropped
 
     def _span(self, record: Record, end_ns: int) -> Span:
         failed = record.error_type is not None

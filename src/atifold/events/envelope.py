@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, NamedTuple, cast
 
 from typing_extensions import TypeVar
 
@@ -187,6 +187,13 @@ class UnknownEvent:
         return self.raw
 
 
+class Redacted(NamedTuple):
+    """Which content leaves of a payload a redaction took out, and which it replaced: paths of `marks.leaves`."""
+
+    withheld: tuple[str, ...]
+    replaced: tuple[str, ...]
+
+
 P = TypeVar("P", bound="Payload | UnknownEvent", default="Payload | UnknownEvent")
 
 
@@ -196,7 +203,8 @@ class Event(Generic[P]):
 
     `lacking` names what the catalogue promises and the event has not, by wire names: `content` for a
     field of the payload (of its own, not of objects inside it), `meta.runId` for one of the envelope,
-    `event.payload` and `event.meta` where all of it is missing.
+    `event.payload` and `event.meta` where all of it is missing. `redacted` is None where no redaction
+    changed the payload.
     """
 
     type: str
@@ -204,6 +212,7 @@ class Event(Generic[P]):
     meta: Meta
     lacking: tuple[str, ...] = ()
     extra: dict[str, Any] | None = None
+    redacted: Redacted | None = None
 
     @property
     def name(self) -> str:
@@ -309,9 +318,23 @@ def _mended(name: str, payload: Any, error: ValidationError) -> _Read:
     try:
         read = validate(name, whole)
     except ValueError:
-        said = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in problems[:_MOST_PROBLEMS])
+        said = "; ".join(f"{_where(name, payload, item['loc'])}: {item['msg']}" for item in problems[:_MOST_PROBLEMS])
         return UnknownEvent(_plain(payload), "unreadable", said.removeprefix(": ")), ()
     return read, read.lacking()
+
+
+def _where(name: str, payload: Any, path: tuple[int | str, ...]) -> str:
+    """Return a place in a payload in words: keys that are no names of fields may say something, and are `*`."""
+    from atifold.events.marks import marks  # noqa: PLC0415  it imports this module
+
+    known = {part.removesuffix("[]") for leaf in marks(name) for part in leaf.split(".")}
+    words: list[str] = []
+    at = payload
+    for key in path:
+        words.append("*" if is_object(at) and key in at and key not in known else str(key))
+        if (is_object(at) and key in at) or (is_list(at) and isinstance(key, int)):
+            at = cast("Any", at)[key]
+    return ".".join(words)
 
 
 def _with_whole(value: Any, path: tuple[int | str, ...]) -> Any:

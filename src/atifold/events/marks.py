@@ -167,7 +167,7 @@ def _flatten(model: type[BaseModel], prefix: str) -> Iterator[tuple[str, Mark]]:
 def _record_leaves(record: BaseModel | dict[str, Any], model: type[BaseModel], prefix: str) -> Iterator[Leaf]:
     """Yield the leaves of a model's instance, or of a dict in the wire form of that model."""
     known = rules(model)
-    for key, value in _items(record):
+    for key, value in items_of(record):
         rule = known.get(key)
         path = prefix + key
         if rule is None:
@@ -197,7 +197,7 @@ def _nested_leaves(value: Any, rule: Rule, path: str) -> Iterator[Leaf]:
         yield path, rule.mark, value
 
 
-def _items(record: BaseModel | dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def items_of(record: BaseModel | dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the wire names and values that were given to a model's instance, or those of a dict."""
     if is_object(record):
         yield from record.items()

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 from atifold.events.catalogue import CATALOGUE, UNTYPED
@@ -30,7 +29,6 @@ _PLACES: Final[dict[str, tuple[str, str]]] = {
 }
 _MODELS: dict[str, type[Payload] | None] = {}
 _VALIDATORS: dict[str, Callable[[Any], Payload]] = {}
-_BUILDING: Final = Lock()
 
 
 class Events(Mapping[str, "type[Payload] | None"]):
@@ -114,6 +112,6 @@ def _validator(name: str) -> Callable[[Any], Payload]:
     model = EVENTS[name]
     if model is None:
         raise KeyError(name)
-    with _BUILDING:
-        model.model_rebuild()  # models are built on first use, not on import
-    return model.__pydantic_validator__.validate_python
+    from atifold.events.reading import reader  # noqa: PLC0415  it loads pydantic
+
+    return reader(model)

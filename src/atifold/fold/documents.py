@@ -10,6 +10,7 @@ from typing import Any, Final
 from atifold.atif.versions import WRITTEN
 from atifold.calls import AgentCall, Call, ModelCall, ToolCall
 from atifold.filename import file_stem
+from atifold.fold.beside import lookups_and_scores
 from atifold.fold.definitions import definitions
 from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
 from atifold.fold.pictures import Pictures
@@ -238,6 +239,7 @@ class _Head:
         own = (self.thread.workflow,) if self.thread.workflow else ()
         for agent in (*self.thread.outer[::-1], *own, *self.thread.agents):
             found.update(agent.extra if agent.key in legs else {k: v for k, v in agent.extra.items() if k not in found})
+        found.update(lookups_and_scores(self.agents))
         failed = next((a.failure for a in self.agents[::-1] if a.failure), None)
         if failed:
             found["error"] = failure_fact(failed)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Union
 
-from atifold.calls import MISSING, Attempt, Failure, Media, Message, ModelCall, OtherPart, Text
+from atifold.calls import MISSING, Failure, Media, Message, ModelCall, OtherPart, Text
+from atifold.fold.beside import attempts_of, lookups_and_scores
 from atifold.fold.figures import Clock, metrics_of
 from atifold.fold.messages import clean, parts_of, reasoning_of, result_text, text_of
 from atifold.fold.pictures import TYPES, Pictures
 from atifold.fold.report import Words
 from atifold.fold.toolcalls import Asked, Step
-from atifold.times import microseconds, timestamp
 
 _Content = Union[str, list[dict[str, Any]]]
 _BY_SUFFIX: Final = {"jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif"}
@@ -55,8 +55,9 @@ class Writer:
             written.update(self._agent_fields(number, step, message))
         else:
             written["message"] = message
-            if step.subagents:
-                written["observation"] = {"results": [{"subagent_trajectory_ref": _refs(step.subagents)}]}
+            if step.subagents or step.shows:
+                results = [{"subagent_trajectory_ref": _refs(step.subagents)}] if step.subagents else list(step.shows)
+                written["observation"] = {"results": results}
         if step.copied:
             written["is_copied_context"] = True
         if step.counted is not None:
@@ -220,7 +221,7 @@ def _call_facts(asked: Asked) -> dict[str, Any]:
     span = asked.span
     if span is None:
         return _plain(asked.extra)
-    extra = _plain({**span.extra, **asked.extra})
+    extra = _plain({**span.extra, **asked.extra}) | lookups_and_scores((span,))
     if span.dispatch:
         extra["atifold"] = {**extra.get("atifold", {}), "dispatch": span.dispatch}
     return extra
@@ -263,18 +264,11 @@ def _inference_facts(call: ModelCall) -> dict[str, Any]:
     """Return what a step's `extra` holds of its inference."""
     told = {"provider": call.provider, "response_id": call.response_id, "finish_reasons": list(call.finish_reasons)}
     facts = {key: value for key, value in told.items() if value} | _plain(call.extra)
-    if call.attempts:
-        facts["attempts"] = [_attempt(attempt) for attempt in call.attempts]
+    facts.update(lookups_and_scores((call,)))
+    facts.update(attempts_of(call))
     if call.failure is not None:
         facts["error"] = failure_fact(call.failure)
     return facts
-
-
-def _attempt(attempt: Attempt) -> dict[str, Any]:
-    """Return one failed try of a call that went on."""
-    stamp = timestamp(microseconds(attempt.time_ns)) if attempt.time_ns else None
-    told = {"attempt": attempt.number, "timestamp": stamp, **attempt.extra}
-    return {key: value for key, value in told.items() if value is not None}
 
 
 def _plain(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from atifold.calls import AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.binding import Binding
+from atifold.fold.compaction import boundary
 from atifold.fold.history import History, News, Unit
 from atifold.fold.late_results import put_late_results
 from atifold.fold.messages import plain_id, requests_of
@@ -78,7 +79,12 @@ class _Walk:
         news = self._history.read(call, prompt, opens=after)
         if news.replay and self._history.askers:
             self._replay(news.replay)
+        shortened: list[Step] = []
+        if call.compacted:
+            step, news = boundary(call, news, prompt, self._words, before=bool(self.blocks))
+            shortened.append(step)
         block = [Step("system", call.start_ns, (Message("system", (Text(text),)),)) for text in news.system]
+        block += shortened
         for at, unit in enumerate(news.units):
             block += self._unit(unit, call, copied=at < news.copied)
         step = _inference(call, self._name(call))

@@ -60,7 +60,14 @@ def _completed(span: ToolCall, other: ToolCall) -> ToolCall:
     """Return a tool's span with what only another span of the same call tells."""
     arguments = other.arguments if span.arguments is MISSING else span.arguments
     failure = span.failure if other.paused else span.failure or other.failure
-    return replace(span, arguments=arguments, failure=failure, extra={**other.extra, **span.extra})
+    return replace(
+        span,
+        arguments=arguments,
+        failure=failure,
+        lookups=(*other.lookups, *span.lookups),
+        scores=(*other.scores, *span.scores),
+        extra={**other.extra, **span.extra},
+    )
 
 
 @dataclass(slots=True, eq=False)
@@ -69,8 +76,8 @@ class Step:
 
     `messages` hold its text; `call` is the inference of an agent step, None where there was none or
     it is not known; `counted` is what llm_call_count will be (None: not tracked). `loose` are
-    results that belong to no call. `subagents` name what a system step refers to. `claimed` are the
-    metrics that only the agent's own span tells, for all of its run.
+    results that belong to no call. `subagents` name what a system step refers to, `shows`
+    are its results. `claimed` are the metrics that only the agent's own span tells, for all of its run.
     """
 
     source: str
@@ -83,6 +90,7 @@ class Step:
     agent: str | None = None
     loose: list[ToolResponse] = field(default_factory=list)
     subagents: tuple[str, ...] = ()
+    shows: tuple[dict[str, Any], ...] = ()
     claimed: dict[str, Any] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
 

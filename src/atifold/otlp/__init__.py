@@ -1,4 +1,4 @@
-"""Read spans out of OTLP containers, and write them as OTLP JSON Lines.
+"""Read spans out of OTLP containers, and write them, and log events, as OTLP JSON Lines.
 
 A container is recognised by what is in it, never by its file name. Each container format is one
 module of this package; `containers` picks the one that fits.
@@ -9,5 +9,6 @@ from __future__ import annotations
 from atifold.otlp.batch import Batch
 from atifold.otlp.containers import parse, read
 from atifold.otlp.encode import encode_lines
+from atifold.otlp.encode_logs import LogEvent, Scope, encode_log_lines
 
-__all__ = ["Batch", "encode_lines", "parse", "read"]
+__all__ = ["Batch", "LogEvent", "Scope", "encode_lines", "encode_log_lines", "parse", "read"]

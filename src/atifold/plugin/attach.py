@@ -17,15 +17,20 @@ from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.forerunner import Forerunner
 from atifold.plugin.intake import settings_of
+from atifold.plugin.listener import Listener
 from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
+from atifold.plugin.signals import Signals, emitter_of, metrics_of
+from atifold.redaction import Redact
 from atifold.settings import Settings
 from atifold.spans import SideDoor
 
 if TYPE_CHECKING:
+    from opentelemetry._logs import LoggerProvider
+    from opentelemetry.metrics import MeterProvider
+
     from atifold.bus import EventBus
-    from atifold.emit import Emitter
 
 _log = logging.getLogger("atifold")
 _lock = threading.RLock()
@@ -50,6 +55,9 @@ def instrument(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
+    redact: Redact | None = None,
     **settings: object,
 ) -> EventBus:
     """Attach atifold to a provider (None: the global one) and return the bus to emit events on.
@@ -59,6 +67,13 @@ def instrument(
     one). Where no provider was set up at all, an SDK TracerProvider is made and set as the global one,
     with a warning. A second call for the same provider and bus changes nothing.
 
+    Metrics go to `meter_provider` (None: the global one, also one that is set later); where there is no
+    MeterProvider of the SDK there are none. The same holds for log events and `logger_provider`.
+
+    `redact(event, path, value)` is asked for every content value of every event before anything is made
+    of it, and for what the provider's other spans say before it is folded; it returns the value, another
+    one or `atifold.WITHHELD`. Where it is None, one that the provider's processor has is asked.
+
     The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
     living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
     hangs under the span of the provider that was attached first.
@@ -66,7 +81,16 @@ def instrument(
     Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
     not the SDK's.
     """
-    return attach(tracer_provider, directory=directory, bus=bus, processor=processor, **settings).bus
+    return attach(
+        tracer_provider,
+        directory=directory,
+        bus=bus,
+        processor=processor,
+        meter_provider=meter_provider,
+        logger_provider=logger_provider,
+        redact=redact,
+        **settings,
+    ).bus
 
 
 class Attached(NamedTuple):
@@ -82,10 +106,14 @@ def attach(
     directory: str | Path | None = None,
     bus: EventBus | None = None,
     processor: bool = True,
+    meter_provider: MeterProvider | None = None,
+    logger_provider: LoggerProvider | None = None,
+    redact: Redact | None = None,
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
     chosen = settings_of(directory, settings)
+    meters = metrics_of(chosen, meter_provider)
     provider = _sdk_provider(tracer_provider)
     if bus is None:
         bus = shared_bus()
@@ -94,24 +122,31 @@ def attach(
         if attachment is None:
             attachment = _attachments[provider] = _Attachment(provider)
         if processor and not attachment.doors():
-            ours = AtifSpanProcessor(directory, **settings)
+            ours = AtifSpanProcessor(directory, redact=redact, **settings)
             attachment.doors.known = (ours,)
             provider.add_span_processor(ours)
+        redact = _agreed(redact, attachment.doors())
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
-        return Attached(bus, _connect(provider, bus, attachment, chosen))
+        signals = Signals(meters, logger_provider, redact)
+        return Attached(bus, _connect(provider, bus, attachment, chosen, signals))
 
 
 def _connect(
-    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings
+    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings, signals: Signals
 ) -> Callable[[], None]:
-    """Have the events of a bus become spans of a provider; return the way to stop."""
-    found = attachment.doors
-    emitter = _emitter(provider, settings, _side_doors(found, bus))
-    # The exit handler is registered after the provider's own one, so run before it: spans that are
-    # open still reach every processor.
-    undo = [emitter.attach(bus), process.before_exit(emitter.flush), *(door.feed_from(emitter) for door in found())]
+    """Have the events of a bus become spans of a provider, metrics and log events; return the way to stop."""
+    undo: list[Callable[[], object]] = []
+
+    def flush_before_exit() -> None:
+        # An exit handler that is registered after that of a provider runs before it: what is open still
+        # reaches every processor. A LoggerProvider may be there only later.
+        undo.append(process.before_exit(emitter.flush))
+
+    emitter = emitter_of(provider, settings, _side_doors(attachment.doors, bus), signals, flush_before_exit)
+    flush_before_exit()
+    undo += [emitter.attach(bus), *(door.feed_from(emitter) for door in attachment.doors())]
     process.watch_forks(emitter)
 
     def release() -> None:
@@ -126,15 +161,13 @@ def _connect(
     return release
 
 
-def _emitter(provider: TracerProvider, settings: Settings, side_doors: Callable[[], Sequence[SideDoor]]) -> Emitter:
-    from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
-
-    return Emitter(
-        provider.get_tracer("atifold"),
-        side_doors=side_doors,
-        capture_content=settings.capture_content.on_spans,
-        session_id=settings.session_id,
-    )
+def _agreed(redact: Redact | None, found: Sequence[Listener]) -> Redact | None:
+    """Return who is asked of events: the given one, which doors without one ask too, else that of a door."""
+    if redact is None:
+        return next((door.redact for door in found if door.redact is not None), None)
+    for door in found:
+        door.redact_with(redact)
+    return redact
 
 
 def _side_doors(found: Doors, bus: EventBus) -> Callable[[], Sequence[SideDoor]]:

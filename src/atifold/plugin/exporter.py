@@ -10,6 +10,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from atifold.plugin.intake import Intake
+from atifold.redaction import Redact
 
 _log = logging.getLogger("atifold")
 
@@ -23,9 +24,15 @@ class AtifSpanExporter(Intake, SpanExporter):
     atifold's bus comes in whole, sampled or not. It never raises.
     """
 
-    def __init__(self, directory: str | Path | None = None, **settings: object) -> None:
-        """Take the folder and settings by name (`atifold.settings`); the environment fills the rest."""
-        super().__init__(directory, **settings)
+    def __init__(
+        self, directory: str | Path | None = None, *, redact: Redact | None = None, **settings: object
+    ) -> None:
+        """Take the folder and settings by name (`atifold.settings`); the environment fills the rest.
+
+        `redact(span, attribute, value)` says what of others' spans may stand in trajectories
+        (`atifold.redaction`).
+        """
+        super().__init__(directory, redact=redact, **settings)
         self._shut = False
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:

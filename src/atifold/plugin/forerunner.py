@@ -8,7 +8,7 @@ from typing import Final
 
 from opentelemetry.sdk.trace import SpanProcessor
 
-from atifold.plugin.intake import Source
+from atifold.plugin.listener import Source
 
 
 class Forerunner(SpanProcessor):

@@ -6,7 +6,6 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan
@@ -15,7 +14,10 @@ from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Started
 from atifold.plugin import doors
 from atifold.plugin.folder import hindrance
+from atifold.plugin.listener import Listener
+from atifold.plugin.screening import Screen
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
+from atifold.redaction import Redact, Redaction
 from atifold.settings import Settings
 from atifold.sinks import DirectorySink
 from atifold.spans import Span
@@ -33,27 +35,21 @@ def settings_of(directory: str | Path | None, settings: Mapping[str, object]) ->
     return Settings.from_env(dir=directory, **settings)
 
 
-class Source(Protocol):
-    """What holds spans back for a while before they come in: an emitter."""
-
-    def sweep(self, quiet_since_ns: int) -> bool:
-        """End what can be ended; return whether anything is left to end soon."""
-        ...
-
-    def flush(self) -> None:
-        """End everything."""
-        ...
-
-
-class Intake:
+class Intake(Listener):
     """Bring spans from the SDK and from the side door to one assembler (what both plugins share)."""
 
-    def __init__(self, directory: str | Path | None = None, **settings: object) -> None:
+    def __init__(
+        self, directory: str | Path | None = None, *, redact: Redact | None = None, **settings: object
+    ) -> None:
         """Take the folder for documents and settings by name; what is not given is the environment's.
+
+        `redact` is asked for what spans say before it is folded, unless a redaction saw the events that
+        they were made of.
 
         From then on it is among the process's side doors. A folder that cannot be written to is only
         said: it may be mended while the program runs.
         """
+        super().__init__()
         self.settings = settings_of(directory, settings)
         chosen = self.settings
         folder = chosen.dir.absolute()  # a program may change its folder
@@ -72,7 +68,9 @@ class Intake:
         self._follow_sampler = chosen.follow_sampler
         # takes a span of the SDK: as started where it is the live one, else as finished
         self._put: Callable[[ReadableSpan], None] = self._put_sampled if self._follow_sampler else self._assembler.put
-        self._sources: list[Source] = []
+        self._screen: Screen | None = None
+        if redact is not None:
+            self.redact_with(redact)
         doors.register(self)
 
     @property
@@ -80,10 +78,11 @@ class Intake:
         """Return what happened so far: documents written, and each kind of loss or trouble."""
         return self._assembler.counts
 
-    def feed_from(self, source: Source) -> Callable[[], None]:
-        """Have `source` give up what it holds back whenever this is flushed or shut down; return the way to stop."""
-        self._sources.append(source)
-        return lambda: self._sources.remove(source)
+    def redact_with(self, redact: Redact) -> None:
+        """Ask `redact` from now on, unless another one is asked already."""
+        if self.redact is None:
+            self.redact = redact
+            self._screen = Screen(Redaction(redact, self._redaction_failed))
 
     def flush(self, timeout_millis: int) -> bool:
         """Write what is finished now; return whether all of it was written in time."""
@@ -119,13 +118,19 @@ class Intake:
     def _note(self, kind: str, words: str, n: int) -> None:
         self._assembler.note(kind, words, n)
 
+    def _redaction_failed(self, how: str) -> None:
+        self._assembler.note("redactions_failed", f"redact {how}; the value is withheld", 1, level=logging.WARNING)
+
     def _put_sampled(self, span: ReadableSpan) -> None:
         if context_of(span).trace_flags.sampled:
             self._assembler.put(span)
 
     def _read(self, span: ReadableSpan | Callable[[], Span]) -> Started | Ended | None:
         if not isinstance(span, ReadableSpan):
-            return Ended(span(), remote_parent=False, whole=True)
+            record = span()
+            if self._screen is not None and not getattr(span, "redacted", False):
+                record = self._screen(record)
+            return Ended(record, remote_parent=False, whole=True)
         context, parent = context_of(span), span.parent
         trace_id, span_id = trace_id_of(context), span_id_of(context)
         remote = parent is not None and parent.is_remote
@@ -133,4 +138,5 @@ class Intake:
             return Started(trace_id, span_id, parent is None or remote)
         if self._assembler.knows(trace_id, span_id):
             return None  # the side door brought the whole record before
-        return Ended(span_of(span), remote)
+        found = span_of(span)
+        return Ended(found if self._screen is None else self._screen(found), remote)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 
-from atifold.plugin.intake import Intake
+from atifold.plugin.listener import Listener
 
 _NONE: Final[tuple[SpanProcessor, ...]] = ()
 
@@ -42,10 +42,10 @@ class Doors:
         """Take the provider; what it is found by is kept, not the provider."""
         self._active = getattr(provider, "_active_span_processor", None)
         self._seen: object = None
-        self._found: tuple[Intake, ...] = ()
-        self.known: tuple[Intake, ...] = ()
+        self._found: tuple[Listener, ...] = ()
+        self.known: tuple[Listener, ...] = ()
 
-    def __call__(self) -> tuple[Intake, ...]:
+    def __call__(self) -> tuple[Listener, ...]:
         """Return the side doors."""
         processors = getattr(self._active, "_span_processors", _NONE)
         if processors is not self._seen:
@@ -54,6 +54,6 @@ class Doors:
         return self._found or self.known
 
 
-def _ours(processors: Sequence[object]) -> tuple[Intake, ...]:
+def _ours(processors: Sequence[object]) -> tuple[Listener, ...]:
     parts = (part for each in processors for part in (each, getattr(each, "span_exporter", None)))
-    return tuple(part for part in parts if isinstance(part, Intake))
+    return tuple(part for part in parts if isinstance(part, Listener))

@@ -7,12 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import BatchLogRecordProcessor, LogRecordExporter
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 
-from atifold import dialects, fold, semconv
+from atifold import dialects, fold
 from atifold.bus import EventBus
 from atifold.emit import Emitter
+from atifold.emit.log import NO_LOG
+from atifold.emit.logs import EventLog
+from atifold.emit.scope import SCOPE
 from atifold.errors import InputError
 from atifold.events.envelope import Event
 from atifold.recording import Recording, in_order
@@ -49,11 +54,14 @@ class _Kept:
         self.spans.append(span())
 
 
-def replay(
+def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
     paths: Sequence[str | Path],
     *,
     exporters: Sequence[SpanExporter] = (),
+    log_exporters: Sequence[LogRecordExporter] = (),
     capture_content: bool = False,
+    log_content: bool = False,
+    events: Literal["span", "log", "both"] = "span",
     group: Literal["trace", "conversation"] = "trace",
     id_seed: str = "",
     session_id: Literal["raw", "hashed"] = "raw",
@@ -63,16 +71,32 @@ def replay(
     """Play recordings as one stream of events, by time.
 
     Spans keep the recorded times; their ids come from the run ids and `id_seed`. Exporters get them
-    as any pipeline would (the SDK's sampler and limits apply); content only with `capture_content`.
+    as any pipeline would (the SDK's sampler and limits apply); content only with `capture_content`,
+    and with `log_content` on log events, of which `events` says whether the catalogue's are among them.
     The trajectories come from the whole records, with `files` for their images. Exporters are shut
     down. A file that cannot be read is a complaint, and costs the others nothing.
     """
-    events, complaints, repeated = _read(paths, stdin)
+    told, complaints, repeated = _read(paths, stdin)
     kept = _Kept()
-    counts = _play(events, exporters, kept, capture_content=capture_content, id_seed=id_seed, session_id=session_id)
-    counts["repeated"] = repeated
+    room = max(2048, 4 * len(told) + 1)  # an event gives four spans and log events at most
+    ids = ReplayIds(id_seed)
+    provider = _provider(exporters, ids, room)
+    logger_provider = _logger_provider(log_exporters, room) if log_exporters else None
+    emitter = Emitter(
+        provider.get_tracer(*SCOPE),
+        side_doors=(kept,),
+        capture_content=capture_content,
+        session_id=session_id,
+        live=False,
+        ids=ids.tell,
+        log=EventLog(logger_provider, events=events, content=log_content, live=False) if logger_provider else NO_LOG,
+    )
+    _play(told, emitter)
+    provider.shutdown()
+    if logger_provider is not None:
+        logger_provider.shutdown()
     folded = fold.fold(dialects.read(kept.spans), group=group, files=files)
-    return Replayed(kept.spans, folded, complaints, counts, len(events))
+    return Replayed(kept.spans, folded, complaints, {**emitter.counts, "repeated": repeated}, len(told))
 
 
 def _read(paths: Sequence[str | Path], stdin: BinaryIO | None) -> tuple[list[Event], list[InputError], int]:
@@ -91,32 +115,23 @@ def _read(paths: Sequence[str | Path], stdin: BinaryIO | None) -> tuple[list[Eve
     return in_order(events), complaints, repeated
 
 
-def _play(
-    events: list[Event],
-    exporters: Sequence[SpanExporter],
-    kept: _Kept,
-    *,
-    capture_content: bool,
-    id_seed: str,
-    session_id: Literal["raw", "hashed"],
-) -> dict[str, int]:
-    ids = ReplayIds(id_seed)
+def _provider(exporters: Sequence[SpanExporter], ids: ReplayIds, room: int) -> TracerProvider:
     provider = TracerProvider(id_generator=ids, shutdown_on_exit=False)
     for exporter in exporters:
-        provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=max(2048, len(events) + 1)))
-    tracer = provider.get_tracer(semconv.SCOPE, schema_url=semconv.SCHEMA_URL, attributes=semconv.SCOPE_ATTRIBUTES)
+        provider.add_span_processor(BatchSpanProcessor(exporter, max_queue_size=room))
+    return provider
+
+
+def _logger_provider(exporters: Sequence[LogRecordExporter], room: int) -> LoggerProvider:
+    provider = LoggerProvider(shutdown_on_exit=False)
+    for exporter in exporters:
+        provider.add_log_record_processor(BatchLogRecordProcessor(exporter, max_queue_size=room))
+    return provider
+
+
+def _play(events: list[Event], emitter: Emitter) -> None:
     bus = EventBus()
-    emitter = Emitter(
-        tracer,
-        side_doors=(kept,),
-        capture_content=capture_content,
-        session_id=session_id,
-        live=False,
-        ids=ids.tell,
-    )
     emitter.attach(bus)
     for event in events:
         bus.emit(event)
     emitter.flush()
-    provider.shutdown()
-    return dict(emitter.counts)

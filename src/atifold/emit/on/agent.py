@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from opentelemetry.context import Context
@@ -12,12 +13,14 @@ from atifold.emit.history import from_injection, text_part
 from atifold.emit.inference import calling_tool
 from atifold.emit.machine import Machine
 from atifold.emit.messages import learn_calls, learn_history
+from atifold.emit.record import Record, add
+from atifold.emit.redaction import is_redacted, withheld_names
 from atifold.emit.state import RunState, branch_name
-from atifold.emit.writer import Record
 from atifold.events.agent import AgentIterationEnd, AgentTurnEnd, AgentTurnStart
 from atifold.events.context import ContextInjected
 from atifold.events.envelope import Event
 from atifold.jsontext import to_json_text
+from atifold.kinds import field, is_list
 
 _TURN_TOTALS = frozenset(
     {"turnIndex", "finalContent", "totalInputTokens", "totalOutputTokens", "durationMs", "iterationCount"}
@@ -28,9 +31,19 @@ def run_configured(machine: Machine, event: Event[Any]) -> None:
     """Hold a run's configuration until its agent's span is there."""
     run = machine.run(event.meta)
     run.ends_with_disposition = True
-    run.configured = facts_of(event)
+    add(run.configured, facts_of(event))
+    run.flavors.update(_flavors(event))
     name = run.configured.structure.get("agentfootprint.agent.agent_id")
     run.agent_name = str(name) if name else run.agent_name
+
+
+def _flavors(event: Event[Any]) -> Iterator[tuple[str, str]]:
+    """Yield the id and the flavor of each memory that tells both: recall or retrieval."""
+    memories = field(event.payload.to_wire(), "memories")
+    for memory in memories if is_list(memories) else ():
+        told = field(memory, "id"), field(memory, "flavor")
+        if isinstance(told[0], str) and isinstance(told[1], str):
+            yield told[0], told[1]
 
 
 def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
@@ -58,6 +71,7 @@ def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
         record.attributes[semconv.AGENT_VERSION] = version
     if not path:
         record.take(run.take_configuration())
+    record.lack(withheld_names(event))
     if prompt is not None:
         owner.talk(path).prompt = prompt
         record.content[semconv.INPUT_MESSAGES] = to_json_text([{"role": "user", "parts": [text_part(prompt)]}])
@@ -68,7 +82,9 @@ def _parent(
 ) -> tuple[Record | Context | None, bool]:
     run_id, call_id = extra.get("atifold.callerRun"), extra.get("atifold.callerTool")
     caller = (run_id, call_id) if isinstance(run_id, str) and run_id != run.run_id else None
-    return calling_tool(machine, event.meta, event.payload.user_prompt, caller)
+    # what a redaction wrote there may stand in any other place too
+    prompt = None if is_redacted(event, "userPrompt") else event.payload.user_prompt
+    return calling_tool(machine, event.meta, prompt, caller)
 
 
 def _name(run: RunState, event: Event[Any]) -> str:
@@ -92,9 +108,7 @@ def turn_end(machine: Machine, event: Event[AgentTurnEnd]) -> None:
         return
     owner.ended = True
     record.end_ns = max(record.start_ns, event.meta.time_ns)
-    structure, content = facts_of(event, without=_TURN_TOTALS)
-    record.attributes.update(structure)
-    record.content.update(content)
+    record.take(facts_of(event, without=_TURN_TOTALS))
     if payload.iteration_count is not None:
         record.attributes["agentfootprint.agent.iteration_count"] = payload.iteration_count
     if payload.final_content is not None and payload.refused is None:
@@ -117,6 +131,8 @@ def iteration_end(machine: Machine, event: Event[AgentIterationEnd]) -> None:
     """Learn the calls that the model asked for, and seal what the iteration did."""
     payload = event.payload
     owner = machine.agent(event)
+    if event.redacted is not None:
+        owner.talk(owner.path).lacking += withheld_names(event)
     if isinstance(payload.history, list):
         talk = owner.talk(owner.path)
         learn_history(talk, payload.history)
@@ -131,11 +147,9 @@ def route_decided(machine: Machine, event: Event[Any]) -> None:
     owner = machine.agent(event)
     chat = owner.chat()
     if chat is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
-    structure, content = facts_of(event, without=frozenset({"turnIndex", "iterIndex"}))
-    chat.record.attributes.update(structure)
-    chat.record.content.update(content)
+    chat.record.take(facts_of(event, without=frozenset({"turnIndex", "iterIndex"})))
 
 
 def injected(machine: Machine, event: Event[ContextInjected]) -> None:
@@ -144,10 +158,12 @@ def injected(machine: Machine, event: Event[ContextInjected]) -> None:
     if not machine.writer.wants_content:
         return
     owner = machine.owner(event)
+    talk = owner.talk(event.meta.subflow_path[:-1])
+    if event.redacted is not None:
+        talk.lacking += withheld_names(event)
     text = payload.raw_content if payload.raw_content is not None else payload.content_summary
     if text is None:
         return
-    talk = owner.talk(event.meta.subflow_path[:-1])
     if payload.slot == "system-prompt":
         talk.system.append(text)
     elif payload.slot == "messages" and payload.position is not None:

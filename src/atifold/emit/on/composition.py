@@ -31,7 +31,7 @@ def leave(machine: Machine, event: Event[CompositionExit]) -> None:
     payload = event.payload
     owner = _composition(machine, event)
     if owner is None or owner.record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     structure, _ = facts_of(event, without=_DURATION)
     owner.record.attributes.update(structure)
@@ -58,6 +58,6 @@ def fact(machine: Machine, event: Event[Any]) -> None:
     """Put a composition's fact on its span; of a repeated one the last counts."""
     owner = machine.owner(event)
     if owner.record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     owner.record.take(facts_of(event))

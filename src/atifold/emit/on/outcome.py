@@ -7,14 +7,14 @@ from typing import Any
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
 from atifold.emit.machine import ABANDONED, Machine
+from atifold.emit.record import Moment, Record
 from atifold.emit.state import Chat, Owner
-from atifold.emit.writer import Moment
 from atifold.events.cost import CostTick
 from atifold.events.envelope import Event
 
-COST_OTHER = "agentfootprint.cost.other_usd"  # spend of an agent outside its inferences
 PERMISSION_HALT = "permission_halt"
 DENIED = "deny"
+_TOOL_NAMES = ("tool_name", "tool")
 
 
 def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
@@ -28,13 +28,13 @@ def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
         record.attributes[semconv.COST_CUMULATIVE] = float(cumulative)
     usd = payload.estimated_usd
     if usd is None or (chat is None and record is None):
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     elif chat is not None and owner is not None:
         _add_cost(chat, usd)
         if payload.__pydantic_extra__ and "atifold.last" in payload.__pydantic_extra__:
             machine.seal_chat(owner, chat)
     elif record is not None:
-        record.attributes[COST_OTHER] = record.attributes.get(COST_OTHER, 0.0) + float(usd)
+        record.attributes[semconv.COST_OTHER] = record.attributes.get(semconv.COST_OTHER, 0.0) + float(usd)
 
 
 def _priced_chat(owner: Owner, stage_id: str) -> Chat | None:
@@ -73,11 +73,11 @@ def _end_run(machine: Machine, event: Event[Any], kind: str, text: object) -> No
         machine.owner(event)
         run = machine.run(event.meta)
     run.last_ns = max(run.last_ns, event.meta.time_ns)
-    structure, content = facts_of(event)
+    facts = facts_of(event)
     for owner in run.owners:
         if owner.record is not None and len(owner.path) == min(len(o.path) for o in run.owners):
-            owner.record.attributes.update(structure)
-            owner.record.content.update(content)
+            owner.record.take(facts)
+    machine.unplaced.repeat(event, machine.unplaced.place(event.meta))
     failure = (kind, text if isinstance(text, str) else None)
     machine.close_run(run, event.meta.time_ns, failure=failure)
     machine.forget(run)
@@ -87,13 +87,12 @@ def disposition(machine: Machine, event: Event[Any]) -> None:
     """Seal the run: nothing follows. A turn that has not ended by now was abandoned."""
     run = machine.runs.get(event.meta.run_id)
     if run is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
-    structure, content = facts_of(event)
+    facts = facts_of(event)
     for owner in run.owners:
         if owner.record is not None and owner.kind == "agent" and not owner.path:
-            owner.record.attributes.update(structure)
-            owner.record.content.update(content)
+            owner.record.take(facts)
     machine.close_run(run, event.meta.time_ns, incomplete=None if _all_ended(run.owners) else ABANDONED)
     machine.forget(run)
 
@@ -109,20 +108,31 @@ def on_chat(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the inference it names by its stage, else on the newest of its branch, else the next."""
     owner = machine.find(event)
     if owner is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
-    chat = _priced_chat(owner, event.meta.runtime_stage_id) or owner.chat()
+    chat = chat_of(owner, event)
     if chat is None:
         machine.note_on_next_chat(owner, moment_of(event))
     else:
         chat.record.note(moment_of(event))
 
 
+def chat_of(owner: Owner, event: Event[Any]) -> Chat | None:
+    """Return the inference that an event names by its stage, else the newest; None where that is to come."""
+    chat = _priced_chat(owner, event.meta.runtime_stage_id) or owner.chat()
+    number = None if chat is None else read_field(event, "iteration")
+    if chat is None or type(number) is not int:
+        return chat
+    told = {c.record.attributes.get("agentfootprint.stream.iteration"): c for c in owner.chats}
+    newest = chat.record.attributes.get("agentfootprint.stream.iteration")
+    return told.get(number) or (None if type(newest) is int and newest < number else chat)
+
+
 def on_next_chat(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the inference that comes next."""
     owner = machine.find(event)
     if owner is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     else:
         machine.note_on_next_chat(owner, moment_of(event))
 
@@ -131,7 +141,7 @@ def on_owner(machine: Machine, event: Event[Any]) -> None:
     """Note a fact on the agent (or composition) it belongs to."""
     owner = machine.find(event)
     if owner is None or owner.record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     else:
         owner.record.note(moment_of(event))
 
@@ -140,10 +150,11 @@ def owner_facts(machine: Machine, event: Event[Any]) -> None:
     """Put a fact on the agent's attributes, and note when it happened."""
     owner = machine.find(event)
     if owner is None or owner.record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
-    owner.record.take(facts_of(event))
-    owner.record.note(Moment(event.type, event.meta.time_ns, {}, {}))
+    facts = facts_of(event)
+    owner.record.take(facts)
+    owner.record.note(Moment(event.type, event.meta.time_ns, {}, {}, facts))
 
 
 def on_tool(machine: Machine, event: Event[Any]) -> None:
@@ -156,13 +167,21 @@ def on_tool(machine: Machine, event: Event[Any]) -> None:
 
 
 def _on_open_tool(machine: Machine, event: Event[Any], moment: Moment) -> None:
-    owner = machine.find(event)
-    running = [tool for tool in owner.tools if not tool.ended] if owner is not None else []
-    record = running[-1].record if running else owner.record if owner is not None else None
+    record = running_record(machine, event)
     if record is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
     else:
         record.note(moment)
+
+
+def running_record(machine: Machine, event: Event[Any]) -> Record | None:
+    """Return the tool that runs, of the event's tool name where it has one, else the agent."""
+    owner = machine.find(event)
+    if owner is None:
+        return None
+    name = next((value for field in _TOOL_NAMES if isinstance(value := read_field(event, field), str)), None)
+    running = [tool for tool in owner.tools if not tool.ended and name in (None, tool.name)]
+    return running[-1].record if running else owner.record
 
 
 def permission_check(machine: Machine, event: Event[Any]) -> None:
@@ -180,18 +199,6 @@ def permission_check(machine: Machine, event: Event[Any]) -> None:
         running[0].refused = True
 
 
-def score(machine: Machine, event: Event[Any]) -> None:
-    """Note an evaluation on what it evaluates: the run it names, else the only open one, else nothing."""
-    target = read_field(event, "target_ref")
-    named = machine.runs.get(str(target)) or machine.runs.get(event.meta.run_id)
-    candidates = [run for run in machine.runs.values() if run.owners]
-    session = event.meta.session_id
-    if session:
-        candidates = [run for run in candidates if run.session_id == session]
-    run = named if named is not None and named.owners else candidates[0] if len(candidates) == 1 else None
-    tool = None if run is None else run.tool(str(target))
-    record = tool.record if tool is not None else run.owners[0].record if run is not None and run.owners else None
-    if record is None:
-        machine.drop_fact()
-    else:
-        record.note(moment_of(event))
+def log_only(machine: Machine, event: Event[Any]) -> None:
+    """Tell the log of a fact that comes when no span is open, or fits on none."""
+    machine.unplaced.tell(event, counted_as="events_counted")

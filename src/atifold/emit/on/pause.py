@@ -13,8 +13,8 @@ from opentelemetry import trace
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
 from atifold.emit.machine import Machine
+from atifold.emit.record import Facts, Moment
 from atifold.emit.state import Leg, Owner, RunState, Talk
-from atifold.emit.writer import Facts, Moment
 from atifold.events.envelope import Event
 
 
@@ -28,7 +28,7 @@ def request(machine: Machine, event: Event[Any]) -> None:
         if call_id is None or tool.call_id == call_id
     ]
     if not waiting or (call_id is None and len({run.run_id for run, _ in waiting}) > 1):
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     run = waiting[-1][0]
     _annotate(run, facts_of(event))
@@ -48,7 +48,7 @@ def _annotate(run: RunState, facts: Facts) -> None:
 def resume(machine: Machine, event: Event[Any]) -> None:
     """Hold what is said of the next leg until it is recognised by its waiting call."""
     if not machine.pauses.tell(moment_of(event), event.meta.session_id):
-        machine.drop_fact()
+        machine.unplaced.tell(event)
 
 
 def recognise_leg(machine: Machine, event: Event[Any], call_id: str) -> None:
@@ -77,10 +77,11 @@ def _reopen(machine: Machine, run: RunState, paused: Owner, told: list[Moment]) 
     record = owner.record
     if record is None:
         return
+    owner.carry_on(paused)
     record.attributes[semconv.RESUMES_TRACE] = f"{before.at.trace_id:032x}"
     record.attributes[semconv.RESUMES_SPAN] = f"{before.at.span_id:016x}"
     for path, talk in paused.talks.items():
-        owner.talks[path] = Talk(known=talk.known, prompt=talk.prompt)
+        owner.talks[path] = Talk(known=talk.known, prompt=talk.prompt, hidden=talk.hidden)
     if not paused.path:
         for moment in told:
             record.note(moment)

@@ -12,7 +12,10 @@ from atifold.bus.inputs import called
 from atifold.emit.history import History, objects_in
 from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
+from atifold.emit.record import Record, no_facts
+from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
+from atifold.emit.tally import Gaps
 from atifold.events.envelope import Event, Meta
 from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
 from atifold.jsontext import scrub
@@ -27,13 +30,26 @@ def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
     extra = payload.__pydantic_extra__ or _NOTHING
     request = _request(payload, extra)
     chat = _open_chat(machine, owner, event.meta, payload.model or "", payload.provider or "", request)
-    messages = extra.get("atifold.messages")
+    messages, definitions = extra.get("atifold.messages"), extra.get("atifold.toolDefinitions")
+    offered = payload.tools if definitions is None else definitions
+    if isinstance(offered, (list, tuple)):
+        owner.run.offers.add(offered)
     chat.messages_count = payload.messages_count if messages is None else None
+    if event.redacted is not None:
+        chat.record.lack(withheld_names(event))
+    _take_what_waited(owner, chat.record)
     if machine.writer.wants_content:
-        _write_request(machine, owner, chat, payload, messages, extra.get("atifold.toolDefinitions"))
+        _write_request(machine, owner, chat, payload, messages, definitions)
+
+
+def _take_what_waited(owner: Owner, record: Record) -> None:
+    """Put on an inference what was told of it before it began."""
+    if owner.coming.structure or owner.coming.content:
+        record.take(owner.coming)
+        owner.coming = no_facts()
     if owner.waiting:
         for moment in owner.waiting:
-            chat.record.note(moment)
+            record.note(moment)
         owner.waiting = []
 
 
@@ -107,7 +123,10 @@ def _write_request(
     talk = owner.talk(chat.path)
     system = payload.system_prompt_text or "\n\n".join(talk.system) or None
     talk.system = []
-    if messages is None and payload.messages_count:
+    withheld = chat.record.lacks(semconv.INPUT_MESSAGES)
+    chat.record.lack(talk.lacking)
+    talk.lacking = ()
+    if messages is None and payload.messages_count and not withheld:
         messages = request_messages(talk, payload.messages_count)
     own = owner.kind == "agent" and chat.path == owner.path
     if tools is None and payload.tools:
@@ -133,7 +152,17 @@ def chunk(machine: Machine, event: Event[Any]) -> None:
     if not chat.chunks and not chat.ended:
         seconds = max(0, event.meta.time_ns - chat.record.start_ns) / 1e9
         chat.record.attributes[semconv.TIME_TO_FIRST_CHUNK] = seconds
+        chat.record.attributes[semconv.REQUEST_STREAM] = True
     chat.chunks += 1
+    if machine.time_chunks and not chat.ended:
+        _time(chat.record, event.meta.time_ns)
+
+
+def _time(record: Record, time_ns: int) -> None:
+    if isinstance(record.tally, Gaps):
+        record.tally.chunk(time_ns)
+    else:
+        record.tally = Gaps(time_ns)
 
 
 def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
@@ -146,6 +175,8 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
     record = chat.record
     record.end_ns = max(record.start_ns, event.meta.time_ns)
     chat.text = None if payload.content_withheld else payload.content
+    if event.redacted is not None:
+        record.lack(withheld_names(event))
     chat.finish = payload.stop_reason
     attributes = record.attributes
     if payload.stop_reason is not None:
@@ -154,6 +185,8 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
         attributes[semconv.RESPONSE_ID] = payload.provider_response_ref
     if payload.content_withheld:
         attributes["agentfootprint.stream.content_withheld"] = True
+        if chat.messages_count is not None:
+            found[0].talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
     if payload.tool_call_count:
         attributes["agentfootprint.stream.tool_call_count"] = payload.tool_call_count
     chat.usage = payload.usage
@@ -196,9 +229,11 @@ def thinking_end(machine: Machine, event: Event[StreamThinkingEnd]) -> None:
     payload = event.payload
     found = _chat(machine, event) or _newest(machine, event)
     if found is None:
-        machine.drop_fact()
+        machine.unplaced.tell(event)
         return
     owner, chat = found
+    if event.redacted is not None:
+        chat.record.lack(withheld_names(event))
     chat.reasoning = [block.model_dump(by_alias=True, exclude_none=True) for block in payload.blocks or ()]
     if payload.tokens is not None and chat.usage is not None and chat.usage.thinking is None:
         chat.usage = chat.usage.model_copy(update={"thinking": payload.tokens})

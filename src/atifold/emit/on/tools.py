@@ -11,8 +11,9 @@ from atifold import semconv
 from atifold.emit.facts import moment_of
 from atifold.emit.machine import NO_START, UNKNOWN, Machine, started_ns
 from atifold.emit.on.pause import recognise_leg
+from atifold.emit.record import Record
+from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Path, RunState, Tool
-from atifold.emit.writer import Record
 from atifold.events.envelope import Event
 from atifold.events.stream import ToolEnd, ToolStart
 from atifold.jsontext import scrub, to_json_text
@@ -28,6 +29,9 @@ def tool_start(machine: Machine, event: Event[ToolStart]) -> None:
     name, call_id = payload.tool_name or "", payload.tool_call_id or ""
     tool = open_tool(machine, owner, call_id, name, meta.time_ns, stage_id=meta.runtime_stage_id)
     tool.arguments = payload.args
+    if event.redacted is not None:
+        tool.record.lack(withheld_names(event))
+    tool.record.begun = True
     if payload.protocol is not None:
         tool.record.attributes["agentfootprint.stream.protocol"] = payload.protocol
     if payload.not_dispatched is not None:
@@ -52,10 +56,14 @@ def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns:
     record = machine.open_call(
         owner, f"execute_tool {name}", SpanKind.INTERNAL, start_ns, first, ("tool", stage_id, call_id)
     )
+    record.tally = owner.run.offers
     tool = Tool(owner, record, call_id, name, None, stage_id)
     for moment in owner.run.waiting.pop(call_id, ()):
         record.note(moment)
         tool.refused = tool.refused or moment.attributes.get("agentfootprint.permission.result") == "deny"
+    coming = owner.run.coming.pop(call_id, None)
+    if coming is not None:
+        record.take(coming)
     owner.tools.append(tool)
     if stage_id:
         machine.by_stage[owner.run.run_id, stage_id] = record
@@ -75,9 +83,11 @@ def tool_end(machine: Machine, event: Event[ToolEnd]) -> None:
     record = tool.record
     tool.ended = True
     record.end_ns = max(record.start_ns, event.meta.time_ns)
-    result = payload.model_result if "model_result" in payload.model_fields_set else payload.result
+    result = payload.model_result if "model_result" in payload.__pydantic_fields_set__ else payload.result
     if tool.owner.record is None:
         machine.to_seal = True
+    if event.redacted is not None:
+        record.lack(withheld_names(event))
     _write_content(machine, tool, result, payload)
     _write_outcome(record, tool, result, payload)
 
@@ -96,9 +106,9 @@ def _write_content(machine: Machine, tool: Tool, result: Any, payload: ToolEnd) 
     shown = machine.withheld.arguments(tool.call_id, tool.arguments)
     if shown is not None:
         content[semconv.TOOL_ARGUMENTS] = to_json_text(shown)
-    if payload.changed_arg_keys:
+    if payload.changed_arg_keys and tool.arguments is not None:
         tool.record.door[semconv.TOOL_ARGUMENTS] = to_json_text(tool.arguments)
-    if "result" in payload.model_fields_set or "model_result" in payload.model_fields_set:
+    if "result" in payload.__pydantic_fields_set__ or "model_result" in payload.__pydantic_fields_set__:
         content[semconv.TOOL_RESULT] = scrub(result) if isinstance(result, str) else to_json_text(result)
 
 
@@ -114,7 +124,8 @@ def _write_outcome(record: Record, tool: Tool, result: Any, payload: ToolEnd) ->
         attributes[semconv.DISPATCH] = "refused"
     elif payload.error:
         extra = payload.__pydantic_extra__ or {}
-        text = result if isinstance(result, str) else to_json_text(result)
+        said = {"result", "model_result"} & payload.model_fields_set
+        text = result if isinstance(result, str) else to_json_text(result) if said else ""
         record.fail(extra.get("atifold.errorType") or semconv.OTHER_ERROR, scrub(text))
 
 
@@ -132,6 +143,7 @@ def _resumed_tool(machine: Machine, event: Event[Any], call_id: str, duration_ms
     start_ns = started_ns(run, event.meta, duration_ms)
     tool = open_tool(machine, owner, call_id, paused.name, start_ns, stage_id=event.meta.runtime_stage_id)
     tool.arguments = paused.arguments
+    tool.record.timed = tool.record.start_ns < event.meta.time_ns
     return tool
 
 
@@ -161,8 +173,9 @@ def tool_progress(machine: Machine, event: Event[Any]) -> None:
     """Note a tool's progress on its span, the first sixteen times."""
     run = machine.runs.get(event.meta.run_id)
     tool = None if run is None else run.tool(str(getattr(event.payload, "tool_call_id", "")), event.meta.subflow_path)
-    moment = moment_of(event)
-    if tool is None or sum(m.name == moment.name for m in tool.record.moments) >= _MOST_PROGRESS:
+    if tool is None:
+        machine.unplaced.tell(event)
+    elif sum(m.name == event.type for m in tool.record.moments) >= _MOST_PROGRESS:
         machine.drop_fact()
-        return
-    tool.record.note(moment)
+    else:
+        tool.record.note(moment_of(event))

@@ -1,0 +1,51 @@
+"""Read the JSON text of attributes again, as log events take structures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from atifold import semconv
+from atifold.emit.facts import JsonText
+from atifold.jsontext import parsed
+from atifold.kinds import is_list, is_object
+
+_JSON: Final = frozenset(
+    {
+        semconv.INPUT_MESSAGES,
+        semconv.OUTPUT_MESSAGES,
+        semconv.RETRIEVAL_DOCUMENTS,
+        semconv.SYSTEM_INSTRUCTIONS,
+        semconv.TOOL_ARGUMENTS,
+        semconv.TOOL_DEFINITIONS,
+        semconv.TOOL_RESULT,
+    }
+)
+"""Attributes of the conventions that hold JSON text on spans; a tool's result may be any other text."""
+
+_MAYBE_HUGE: Final = re.compile(r"\d{19}")
+_INT64: Final = range(-(2**63), 2**63)
+
+
+def structured(attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return attributes with lists and objects in place of their JSON text."""
+    return {
+        name: _read(value) if type(value) is JsonText or name in _JSON else value for name, value in attributes.items()
+    }
+
+
+def _read(text: Any) -> Any:
+    value = parsed(text) if isinstance(text, str) and text[:1] in ("[", "{") else None
+    if not is_list(value) and not is_object(value):
+        return text
+    return _fitting(value) if _MAYBE_HUGE.search(text) else value
+
+
+def _fitting(value: Any) -> Any:
+    """Return a value in which whole numbers beyond 64 bits are texts: one would cost the whole attribute."""
+    if is_object(value):
+        return {key: _fitting(item) for key, item in value.items()}
+    if is_list(value):
+        return [_fitting(item) for item in value]
+    return str(value) if type(value) is int and value not in _INT64 else value
