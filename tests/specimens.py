@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -74,4 +75,4 @@ def _by_type(node: Mapping[str, Any], definitions: Mapping[str, Any], choice: in
     if kind == "object":
         values = node["additionalProperties"]
         return {"some key": _value({} if values is True else values, definitions, choice)}
-    return _SCALARS[kind]
+    return copy.deepcopy(_SCALARS[kind])  # one of its own: what is written into it stands nowhere else
