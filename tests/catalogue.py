@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from specimens import payloads
@@ -175,6 +176,12 @@ def recording() -> list[Take]:
             takes.append(take)
             now_ms = take.events[-1]["meta"]["wallClockMs"] + 1_000
     return takes
+
+
+@cache
+def first_takes() -> list[Take]:
+    """Return a take of each event, with every field."""
+    return list({take.event: take for take in reversed(recording())}.values())
 
 
 def variants(event: str) -> Iterator[Wire]:

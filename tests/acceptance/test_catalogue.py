@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cache
@@ -12,14 +10,13 @@ from typing import Any, NamedTuple
 import pytest
 from catalogue import SESSION, Take, recording
 from conformity import NAMESPACES
+from performing import Performed, operation_of, perform
 from placing import Check, checks, wanted
 
 from atifold import atif, dialects, fold, semconv
-from atifold.emit import Emitter
 from atifold.emit.places import PLACES
 from atifold.events import EVENTS, full_name
-from atifold.events.envelope import Event, parse
-from atifold.plugin import attach
+from atifold.events.envelope import parse
 from atifold.settings import Capture
 from atifold.testing import Harness, assert_conforms, faults
 
@@ -28,78 +25,13 @@ MODES = [(mode, "span") for mode in Capture] + [(Capture.EVENT_ONLY, "log"), (Ca
 EACH_MODE = pytest.mark.parametrize(("mode", "events"), MODES, ids=[f"{mode.value}-{events}" for mode, events in MODES])
 
 
-class Performed(NamedTuple):
-    """What a whole recording became, and what was said meanwhile."""
-
-    harness: Harness
-    counts: dict[str, int]
-    sealed: dict[str, set[str]]
-    """By run: operations of the spans that its event had exported."""
-    said: list[str]
-
-
 takes = cache(recording)
 
 
 @cache
-def parsed() -> list[list[Event[Any]]]:
-    """Return the events of each take as the bus takes them."""
-    return [[parse(wire) for wire in take.events] for take in takes()]
-
-
-class _Heard(logging.Handler):
-    """Keep the lines of our own and of the SDK's loggers."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(record.getMessage())
-
-
-@cache
 def performed(mode: Capture, events: str, **settings: Any) -> Performed:
-    """Emit the recording on a harness, each event as it comes."""
-    emitters, heard, made = [], _Heard(), attach.emitter_of
-
-    def keep(*given: Any) -> Emitter:
-        emitters.append(made(*given))
-        return emitters[-1]
-
-    loggers = [logging.getLogger(name) for name in ("atifold", "opentelemetry")]
-    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
-        warnings.simplefilter("error")
-        patch.setattr(attach, "emitter_of", keep)
-        for logger in loggers:
-            logger.addHandler(heard)
-        try:
-            with Harness(capture_content=mode.value, events=events, **settings) as harness:
-                sealed = {
-                    take.run_id: _emitted(harness, events, take.at)
-                    for take, events in zip(takes(), parsed(), strict=True)
-                }
-        finally:
-            for logger in loggers:
-                logger.removeHandler(heard)
-    (emitter,) = emitters
-    return Performed(harness, dict(emitter.counts), sealed, heard.lines)
-
-
-def _emitted(harness: Harness, events: list[Event[Any]], place: int) -> set[str]:
-    """Emit events; return the operations of the spans that the one at `place` sealed."""
-    sealed: set[str] = set()
-    for at, event in enumerate(events):
-        before = len(harness.spans) if at == place else 0
-        harness.bus.emit(event)
-        if at == place:
-            sealed = {_operation(span) for span in harness.spans[before:]}
-    return sealed
-
-
-def _operation(span: Any) -> str:
-    attributes = span.attributes or {}
-    return str(attributes.get(semconv.OPERATION) or attributes.get(semconv.OWN_OPERATION))
+    """Return what the recording becomes."""
+    return perform(takes(), capture_content=mode.value, events=events, **settings)
 
 
 # ---- the recording -------------------------------------------------------------------------------
@@ -108,11 +40,10 @@ def _operation(span: Any) -> str:
 def test_the_recording_holds_every_event_as_the_models_read_it() -> None:
     """All 128, and nothing in it is unknown or lacks a field."""
     assert {take.event for take in takes()} == {row.event for row in PLACES} == {n.split(".", 1)[1] for n in EVENTS}
-    for events in parsed():
-        for event in events:
+    for take in takes():
+        for event in map(parse, take.events):
             model = EVENTS[event.type]
             assert model is None or type(event.payload) is model, event
-    for take in takes():
         assert take.wire["type"] == full_name(take.event)
 
 
@@ -169,7 +100,7 @@ class Seen(NamedTuple):
 
     def on(self, check: Check) -> list[Any]:
         """Return the spans of the operation that a check names: the first inference, not those after it."""
-        found = [span for span in self.spans if _operation(span) == check.on]
+        found = [span for span in self.spans if operation_of(span) == check.on]
         return [s for s in found if s.attributes.get("agentfootprint.stream.iteration") != 2]
 
 
@@ -240,7 +171,9 @@ def _sealed(take: Take, _: Any, result: Performed, check: Check, *__: Any) -> st
 
 
 def _failed(_: Take, seen: Seen, __: Any, check: Check, *___: Any) -> str:
-    return "" if any(semconv.ERROR_TYPE in s.attributes and not s.status.is_ok for s in seen.on(check)) else "not failed"
+    return (
+        "" if any(semconv.ERROR_TYPE in s.attributes and not s.status.is_ok for s in seen.on(check)) else "not failed"
+    )
 
 
 def _refused(_: Take, seen: Seen, __: Any, check: Check, *___: Any) -> str:
@@ -283,4 +216,3 @@ def test_events_that_are_log_events_only_are_on_no_span(mode: Capture, events: s
     if events == "span":
         both = {record.log_record.event_name for record in harness.logs} & noted
         assert both == {full_name("eval.threshold_crossed")}
-
