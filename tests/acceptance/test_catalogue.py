@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
-from catalogue import SESSION, Take, recording
+from catalogue import SESSION, Take, first_takes, recording
 from conformity import NAMESPACES
 from performing import Performed, operation_of, perform
 from placing import Check, checks, wanted
@@ -19,6 +19,7 @@ from atifold.events import EVENTS, full_name
 from atifold.events.envelope import parse
 from atifold.settings import Capture
 from atifold.testing import Harness, assert_conforms, faults
+from atifold.testing.taking import metrics_from
 
 PLACE = {row.event: row.place for row in PLACES}
 MODES = [(mode, "span") for mode in Capture] + [(Capture.EVENT_ONLY, "log"), (Capture.SPAN_AND_EVENT, "both")]
@@ -216,3 +217,55 @@ def test_events_that_are_log_events_only_are_on_no_span(mode: Capture, events: s
     if events == "span":
         both = {record.log_record.event_name for record in harness.logs} & noted
         assert both == {full_name("eval.threshold_crossed")}
+
+
+# ---- metrics -------------------------------------------------------------------------------------
+
+INFERENCE = "gen_ai.client.inference."
+EVERY_TURN = {
+    f"{INFERENCE}duration",
+    f"{INFERENCE}operation.input_tokens",
+    f"{INFERENCE}operation.output_tokens",
+    f"{INFERENCE}usage.input_tokens",
+    f"{INFERENCE}usage.output_tokens",
+    "gen_ai.execute_tool.duration",
+    "gen_ai.invoke_agent.duration",
+    "gen_ai.invoke_agent.inference_calls",
+    "gen_ai.invoke_agent.tool_calls",
+}
+"""What the scene itself measures."""
+
+WORKFLOW_DURATION = {"gen_ai.invoke_workflow.duration"}
+MEASURED = {
+    "cost.tick": {"agentfootprint.cost"},
+    "embedding.generated": {"gen_ai.client.operation.duration"},
+    "stream.llm_end": {
+        f"{INFERENCE}usage.{kind}"
+        for kind in ("cache_read.input_tokens", "cache_write.input_tokens", "reasoning.output_tokens")
+    },
+    "stream.thinking_delta": {f"{INFERENCE}time_to_first_chunk"},
+    "stream.thinking_end": {f"{INFERENCE}usage.reasoning.output_tokens"},
+    "stream.token": {f"{INFERENCE}time_to_first_chunk"},
+    **{event: WORKFLOW_DURATION for event in PLACE if event.startswith("composition.")},
+}
+"""Event to the metrics that a turn has by it alone."""
+
+NO_TOOL_RAN = {"gen_ai.execute_tool.duration"}
+UNMEASURED = {
+    "pause.request": NO_TOOL_RAN,  # a leg that begins with the result tells no time
+    "pause.resume": NO_TOOL_RAN,
+    "stream.tool_end": NO_TOOL_RAN,  # the call was not dispatched
+    "stream.tool_start": NO_TOOL_RAN,
+}
+"""Event to metrics that a turn with it lacks."""
+
+
+def test_each_event_feeds_the_metrics_that_are_its_own_and_no_others() -> None:
+    """A turn with it has those of every turn, and the named ones."""
+    wrong = []
+    for take in first_takes():
+        names = {metric.name for metric in metrics_from(perform([take]).harness.metrics())}
+        wanted_names = (EVERY_TURN | MEASURED.get(take.event, set())) - UNMEASURED.get(take.event, set())
+        if names != wanted_names:
+            wrong.append((take.event, sorted(names - wanted_names), sorted(wanted_names - names)))
+    assert wrong == []
