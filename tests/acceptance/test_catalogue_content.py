@@ -94,9 +94,8 @@ def test_every_event_has_a_marker() -> None:
 @pytest.mark.parametrize("events", ["span", "both"])
 def test_without_leave_no_marker_is_in_any_exported_byte(events: str, caplog: pytest.LogCaptureFixture) -> None:
     """Not in spans, logs, metrics or a resource, nor in our own log lines."""
-    played.cache_clear()
     with caplog.at_level(logging.DEBUG):
-        harness = played(Capture.NO_CONTENT, events)
+        harness = played.__wrapped__(Capture.NO_CONTENT, events)
     exported = span_bytes(harness) + log_bytes(harness) + metric_bytes(harness)
     assert found(exported) == set()
     assert found(caplog.text.encode()) == set()
@@ -104,9 +103,8 @@ def test_without_leave_no_marker_is_in_any_exported_byte(events: str, caplog: py
 
 def test_what_is_withheld_is_nowhere_at_all(caplog: pytest.LogCaptureFixture) -> None:
     """With all content let go, the trajectories and the report included."""
-    played.cache_clear()
     with caplog.at_level(logging.DEBUG):
-        harness = played(Capture.SPAN_AND_EVENT, "both", withhold=True)
+        harness = played.__wrapped__(Capture.SPAN_AND_EVENT, "both", withhold=True)
     folded = fold.fold(dialects.read(harness.records))
     exported = span_bytes(harness) + log_bytes(harness) + metric_bytes(harness)
     assert found(exported + repr((folded, harness.records, caplog.text)).encode()) == set()
