@@ -91,10 +91,11 @@ def test_a_file_that_holds_nothing_is_a_complaint(data: bytes, tmp_path: Path) -
     path.write_bytes(data)
     for batch, where in ((otlp.read([path]), path), (otlp.read(["-"], stdin=io.BytesIO(data)), "<stdin>")):
         assert batch.spans == []
-        assert [str(complaint) for complaint in batch.complaints] == [
+        (complaint,) = batch.complaints
+        assert str(complaint) == (
             f"{where}: found an empty file, wanted OTLP JSON (resourceSpans), whole or one request a line, "
             "OTLP protobuf, or an export of Jaeger, Tempo, Phoenix, MLflow or Langfuse"
-        ]
+        )
 
 
 def test_what_is_no_json_is_named_with_one_line_number() -> None:

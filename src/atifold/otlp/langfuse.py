@@ -28,7 +28,7 @@ _TRACE: Final = ("traceId", "trace_id")
 _START: Final = ("startTime", "start_time")
 _END: Final = ("endTime", "end_time")
 _USAGE: Final = ("usageDetails", "usage_details", "usage")
-_ABSENT: Final = (None, "", {}, [])
+_ABSENT: Final[tuple[Any, ...]] = (None, "", {}, [])
 _OTEL: Final = ("attributes", "resourceAttributes", "scope")
 """What the metadata of an observation keeps of the span that it came from."""
 

@@ -162,6 +162,9 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
 }
 """What is not as it is: the values of these kinds."""
 
+_SAYS_SOMETHING: Final = frozenset({"time_unix_nano", "observed_time_unix_nano", "body", "attributes", "event_name"})
+"""Fields of a log record of which it has at least one."""
+
 _SPANS: Final = _Signal(
     "span",
     TracesData,
@@ -192,7 +195,6 @@ _LOGS: Final = _Signal(
     _record,
     lambda batch: batch.logs,
 )
-_SAYS_SOMETHING: Final = frozenset({"time_unix_nano", "observed_time_unix_nano", "body", "attributes", "event_name"})
 _SIGNALS: Final = (
     _SPANS,
     _METRICS,
