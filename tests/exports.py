@@ -227,9 +227,10 @@ def json_texts(values: Mapping[str, Any]) -> dict[str, str]:
 def is_json(value: Any) -> bool:
     """Tell whether a value is JSON text."""
     try:
-        return isinstance(value, str) and json.loads(value) is not None
-    except ValueError:
+        json.loads(value)
+    except (TypeError, ValueError):
         return False
+    return True
 
 
 def mlflow_artifact(spans: Sequence[Span]) -> bytes:

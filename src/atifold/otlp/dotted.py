@@ -37,12 +37,12 @@ def _leaves(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from _leaves(f"{name}.{key}" if name else str(key), item)
 
 
-def gathered(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes in which each of `WHOLE` that was taken apart is one value again."""
+def gathered(attributes: Mapping[str, Any], wholes: tuple[str, ...] = WHOLE) -> dict[str, Any]:
+    """Return attributes in which each of `wholes` that was taken apart is one value again."""
     found: dict[str, Any] = {}
     parts: dict[str, dict[str, Any]] = {}
     for name, value in attributes.items():
-        whole = next((whole for whole in WHOLE if name.startswith(whole + ".")), None)
+        whole = next((whole for whole in wholes if name.startswith(whole + ".")), None)
         if whole is None:
             found[name] = value
         else:

@@ -71,7 +71,7 @@ def _wrapped(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def is_span(value: Any) -> bool:
     """Tell whether a JSON value is a span by itself, without the request around it."""
-    if not is_object(value) or not is_list(value.get("attributes", [])):
+    if not is_object(value) or not (value.get("attributes") is None or is_list(value["attributes"])):
         return False
     return all(isinstance(first(value, names), str) for names in _SPAN_IDS) and first(value, _STARTS) is not None
 

@@ -23,6 +23,8 @@ _TRACES: Final = ("traces", "trace")
 _INFOS: Final = ("trace_info", "info")
 _METADATA: Final = ("trace_metadata", "request_metadata")
 _SESSION: Final = "mlflow.trace.session"
+_OWN: Final = "mlflow."
+_CONTAINERS: Final = ("{", "[")
 
 
 def is_mlflow(value: Any) -> bool:
@@ -61,7 +63,7 @@ def _session(trace: Mapping[str, Any]) -> Any:
 
 
 def _span(item: Mapping[str, Any], session: Any) -> Span:
-    span = json.span(item, Origin({})) if is_list(item.get("attributes")) else plain_span(item)
+    span = json.span(item, Origin({})) if json.is_span(item) else plain_span(item)
     attributes = _opened(span.attributes)
     if session is not None:
         attributes.setdefault(_SESSION, session)
@@ -69,12 +71,16 @@ def _span(item: Mapping[str, Any], session: Any) -> Span:
 
 
 def _opened(attributes: Attributes) -> dict[str, Any]:
-    """Return attributes with the values that their JSON texts stand for; a text that is no JSON stays."""
-    return {name: _value(value) for name, value in attributes.items()}
+    """Return attributes with the texts, numbers and truths that their JSON texts stand for.
+
+    JSON texts of objects and lists stay: every dialect reads those, and one that was a text must keep its form. So do
+    MLflow's own, which its dialect opens.
+    """
+    return {name: value if name.startswith(_OWN) else _scalar(value) for name, value in attributes.items()}
 
 
-def _value(value: Any) -> Any:
-    if not isinstance(value, str):
+def _scalar(value: Any) -> Any:
+    if not isinstance(value, str) or value.lstrip().startswith(_CONTAINERS):
         return value
     try:
         return from_json(value)

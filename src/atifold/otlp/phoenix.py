@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from atifold.kinds import is_list, is_object
 from atifold.otlp import json
-from atifold.otlp.dotted import flat, gathered
+from atifold.otlp.dotted import WHOLE, flat, gathered
 from atifold.otlp.items import Origin
 from atifold.otlp.place import BAD, Place
 from atifold.otlp.plain import is_plain, plain_span
@@ -21,6 +21,9 @@ from atifold.spans import Span
 
 _KIND: Final = "openinference.span.kind"
 _UNKNOWN: Final = "UNKNOWN"
+_IN_EVENTS: Final = (*WHOLE, "input", "output")
+"""What AWS's distribution writes into events besides: the messages of a call."""
+
 
 
 def is_phoenix(value: Any) -> bool:
@@ -44,12 +47,10 @@ def decode(value: Any, place: Place) -> None:
 
 
 def _span(item: Mapping[str, Any]) -> Span:
-    if is_list(item.get("attributes")):
-        span = json.span(item, Origin({}))
-        return replace(span, attributes=gathered(span.attributes))
-    span = plain_span(item)
+    span = json.span(item, Origin({})) if json.is_span(item) else plain_span(item)
     attributes = gathered(flat(span.attributes))
     kind = item.get("span_kind")
     if isinstance(kind, str) and kind.upper() != _UNKNOWN:
         attributes.setdefault(_KIND, kind)
-    return replace(span, attributes=attributes)
+    events = tuple(replace(event, attributes=gathered(event.attributes, _IN_EVENTS)) for event in span.events)
+    return replace(span, attributes=attributes, events=events)
