@@ -46,6 +46,15 @@ class Words:
         return {h: [_line(w, n) for w, n in sorted(words.items())] for h, words in self._said.items() if words}
 
 
+def with_words(report: Mapping[str, Any], words: Iterable[tuple[Heading, str]]) -> dict[str, Any]:
+    """Return a document's report with more words under its headings, each counted."""
+    more = Words()
+    for heading, word in words:
+        more.say(heading, word)
+    added = more.as_lists()
+    return {**report, **{heading: sorted([*report.get(heading, ()), *lines]) for heading, lines in added.items()}}
+
+
 def _line(word: str, times: int) -> str:
     """Return a word with how often it holds."""
     return word if times == 1 else f"{word} ({times} times)"
