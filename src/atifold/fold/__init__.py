@@ -13,7 +13,7 @@ from typing import Any, Literal
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.continued import with_continuations
 from atifold.fold.documents import Document, write
-from atifold.fold.groups import Groups, group_by_conversation
+from atifold.fold.groups import Groups, group_by_conversation, group_by_trace
 from atifold.fold.pictures import Pictures
 from atifold.fold.report import whole_report, with_words
 from atifold.fold.scopes import scopes_of
@@ -41,8 +41,8 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
     file of the one that carries it on; without, the data is left out.
     """
     calls: tuple[Call, ...] = reading.calls
-    groups = group_by_conversation(calls) if group == "conversation" else Groups()
-    scopes = scopes_of(calls, lambda trace_id: groups.of.get(trace_id, trace_id))
+    groups = (group_by_conversation if group == "conversation" else group_by_trace)(calls)
+    scopes = scopes_of(calls, groups.group_of)
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()
     written = [write(root, scopes, taken, Pictures() if files else None) for root in roots]

@@ -27,14 +27,17 @@ Written = tuple[Thread, Document]
 
 def with_continuations(calls: Iterable[Call], written: Sequence[Written]) -> list[Document]:
     """Return the documents of single traces, each with the file of the one that carries it on, where there is one."""
-    calls = tuple(calls)
-    groups = group_by_conversation(calls)
-    after = _followers(calls, groups, written) if len(written) > 1 and groups.join else {}
-    return [_referring(document, after[document.name]) if document.name in after else document for _, document in written]
+    after = _followers(tuple(calls), written) if len(written) > 1 else {}
+    return [
+        _referring(document, after[document.name]) if document.name in after else document for _, document in written
+    ]
 
 
-def _followers(calls: Sequence[Call], groups: Groups, written: Sequence[Written]) -> dict[str, str]:
+def _followers(calls: Sequence[Call], written: Sequence[Written]) -> dict[str, str]:
     """Return the name of the document that follows each one in one history, by its name."""
+    groups = group_by_conversation(calls)
+    if not groups.join:
+        return {}
     homes = _homes(calls, groups)
     histories: dict[int, list[Written]] = defaultdict(list)
     for thread, document in written:
@@ -53,7 +56,7 @@ def _followers(calls: Sequence[Call], groups: Groups, written: Sequence[Written]
 
 def _homes(calls: Sequence[Call], groups: Groups) -> dict[SpanKey, int]:
     """Return the thread of each call, by number, where traces are joined by conversation."""
-    scopes = scopes_of(calls, lambda trace_id: groups.of.get(trace_id, trace_id))
+    scopes = scopes_of(calls, groups.group_of)
     roots, _ = threads_of(scopes, joins_agents=True)
     return {call.key: number for number, thread in enumerate(roots) for call in thread.calls}
 
@@ -63,6 +66,4 @@ def _referring(document: Document, following: str) -> Document:
     fields: Mapping[str, Any] = document.trajectory
     later = {name: fields[name] for name in fields if name in _BEFORE}
     head = {name: value for name, value in fields.items() if name not in later}
-    return replace(
-        document, trajectory={**head, "continued_trajectory_ref": f"{file_stem(following)}.json", **later}
-    )
+    return replace(document, trajectory={**head, "continued_trajectory_ref": f"{file_stem(following)}.json", **later})
