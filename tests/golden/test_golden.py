@@ -3,8 +3,8 @@
 A case is `<dialect>/<case>/` with `spans.jsonl` (OTLP, a span a line; also `spans-2.jsonl`, …), `logs.jsonl` where
 log records belong to them, the documents (`trajectory.json`; where there are several `trajectory-1.json`,
 `trajectory-2.json`, … in their order), those of a fold by conversation where there are several traces
-(`conversation.json`, …), and `about.md`, which says what it shows. `pytest tests/golden --write-golden` writes the documents anew; the difference is
-read in review.
+(`conversation.json`, …), and `about.md`, which says what it shows. `pytest tests/golden --write-golden`
+writes the documents anew; the difference is read in review.
 """
 
 from __future__ import annotations

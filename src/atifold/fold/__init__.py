@@ -7,17 +7,19 @@ said in the report (`report` has its shape).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.continued import with_continuations
-from atifold.fold.documents import Document, write
+from atifold.fold.documents import Document, calls_of, write
 from atifold.fold.groups import Groups, group_by_conversation, group_by_trace
 from atifold.fold.pictures import Pictures
-from atifold.fold.report import whole_report, with_words
+from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
-from atifold.fold.threads import threads_of
+from atifold.fold.spanwork import TWICE, SpanWork
+from atifold.fold.threads import Thread, threads_of
 
 __all__ = ["Document", "Folded", "fold"]
 
@@ -46,10 +48,9 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()
     written = [write(root, scopes, taken, Pictures() if files else None) for root in roots]
-    there = [(root, document) for root, document in zip(roots, written, strict=True) if document is not None]
-    documents = tuple(_told(document, groups) for _, document in there)
-    if files and group == "trace":
-        documents = tuple(with_continuations(calls, there))
+    work = SpanWork(reading)
+    there = [(root, _told(document, work.of(calls_of(root)), groups)) for root, document in _present(roots, written)]
+    documents = with_continuations(calls, there) if files and group == "trace" else [document for _, document in there]
     stepless = [*empty, *(root for root, document in zip(roots, written, strict=True) if document is None)]
     left_out = [f"no step: {_name(thread.agents or thread.outer)}" for thread in stepless]
     about = {
@@ -58,13 +59,21 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
         "notes": sorted(reading.notes),
         "unknown_keys": dict(sorted(reading.unknown_keys.items())),
     }
-    return Folded(documents, whole_report([document.report for document in documents], about, left_out))
+    return Folded(tuple(documents), whole_report([document.report for document in documents], about, left_out))
 
 
-def _told(document: Document, groups: Groups) -> Document:
-    """Return the document with what there is to say of how its traces were grouped."""
-    words = [groups.words[trace_id] for trace_id in document.trace_ids if trace_id in groups.words]
-    return replace(document, report=with_words(document.report, words)) if words else document
+def _present(roots: Sequence[Thread], written: Sequence[Document | None]) -> list[tuple[Thread, Document]]:
+    """Return the threads of which a document came, with it."""
+    return [(root, document) for root, document in zip(roots, written, strict=True) if document is not None]
+
+
+def _told(document: Document, spans: Mapping[str, Any], groups: Groups) -> Document:
+    """Return the document with what there is to say of its spans, and of how its traces were grouped."""
+    words: list[tuple[Heading, str]] = [groups.words[i] for i in document.trace_ids if i in groups.words]
+    words += [("merged", TWICE)] * spans.get("merged", 0)
+    report = with_words(document.report, words)
+    head = {name: report.pop(name) for name in ("name", "trace_ids", "dialects")}
+    return replace(document, report={**head, "spans": spans, **report})
 
 
 def _name(agents: tuple[AgentCall, ...]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Final
 
 from atifold.calls import Call
@@ -48,7 +49,7 @@ def _followers(calls: Sequence[Call], written: Sequence[Written]) -> dict[str, s
     after: dict[str, str] = {}
     for parts in histories.values():
         parts.sort(key=lambda part: (part[0].piece.start_ns, part[1].name))
-        for (one, document), (other, following) in zip(parts, parts[1:]):  # noqa: B905  the last has no follower
+        for (one, document), (other, following) in pairwise(parts):
             if one.piece.end_ns <= other.piece.start_ns and document.trace_ids != following.trace_ids:
                 after[document.name] = following.name
     return after

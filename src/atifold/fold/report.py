@@ -4,6 +4,8 @@ A document's report is a JSON object; a key is absent where there is nothing to 
 
     {"name": "run-1-0123abcd",            the document's name
      "trace_ids": ["…"], "dialects": {"genai": 12},
+     "spans": {"read": 13, "merged": 1,   spans that became calls, and those of them that told of one twice
+               "ignored": {"http": 2}},   spans that are no calls, by reason
      "calls": {"model": 3, "tool": 2, "agent": 1},
      "subagents": 1,                      documents embedded in it, at any depth
      "incomplete": ["…"],                 why it is unfinished
