@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atifold.calls import Message
-from atifold.fold.groups import DOUBTFUL, JOINED
+from atifold.fold.groups import DOUBTFUL, JOINED, group_by_conversation
 
 NAMES = [f"{n:032x}" for n in range(1, 9)]
 
@@ -138,3 +138,14 @@ def test_runs_of_one_session_at_one_time_do_not_carry_each_other_on(trace: Any) 
     turn(trace, 0, 0, [("one", "")], "ok", conversation="c")
     turn(trace, 1, 5, [("uno", "")], "bien", conversation="c")
     assert not any("continued_trajectory_ref" in d.trajectory for d in trace.fold(files=True).documents)
+
+
+def test_very_many_runs_that_say_the_same_stay_apart(trace: Any) -> None:
+    """None of those that go on is plain; looking at two candidates is enough to tell."""
+    for n in range(4000):
+        sent = [trace.user("hi"), *([trace.said("ok"), trace.user("go on")] if n % 2 else [])]
+        trace.model(n, n + 0.5, sent, trace.said("ok"), trace=f"{n:032x}")
+    groups = group_by_conversation(trace.calls)
+    assert not groups.join
+    assert set(groups.words.values()) == {("unsure", DOUBTFUL)}
+    assert len(groups.words) == 2000

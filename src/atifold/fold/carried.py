@@ -8,7 +8,8 @@ answer to it. That counts only where it is plain: one history that ends so, one 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -51,27 +52,62 @@ class Carried:
 
 def carried(by_trace: Mapping[str, Sequence[Call]], groups: Mapping[str, str], named: Iterable[str]) -> Carried:
     """Return which traces carry on which; `groups` says of each what is known without it, `named` those of an id."""
-    lines = _lines(by_trace)
-    ends: dict[_Told, list[str]] = defaultdict(list)
-    claims: dict[_Told, set[str]] = defaultdict(set)
-    for trace, line in lines.items():
-        for told in line.end:
-            ends[told].append(trace)
-        for told in line.opening:
-            claims[told].add(groups[trace])
-    found, fixed = Carried(), set(named)
-    for trace, line in sorted(lines.items(), key=lambda item: time_key(item[1].first)):
-        before = {one for told in line.opening for one in ends.get(told, ()) if _is_before(lines[one], line)}
-        own, homes = found.group(groups[trace]), {found.group(groups[one]) for one in before}
+    lines, fixed, found = _lines(by_trace), frozenset(named), Carried()
+    index = _Index(lines, groups, fixed)
+    for trace in sorted(lines, key=lambda trace: time_key(lines[trace].first)):
+        own, forked = found.group(groups[trace]), index.is_forked(trace)
+        homes = _first_different(map(found.group, index.before(trace)), 1 if forked else 2)
         if not homes or own in homes or (own in fixed and homes <= fixed):
             continue
-        if len(homes) > 1 or any(len(claims[told]) > 1 for told in line.opening):
+        if forked or len(homes) > 1:
             found.doubtful.add(trace)
             continue
         (home,) = homes
         smaller, larger = (home, own) if own in fixed else (own, home)
         found.into[smaller] = larger
         found.joined.add(trace)
+    return found
+
+
+class _Index:
+    """Find the traces that end as another one begins."""
+
+    def __init__(self, lines: Mapping[str, _Line], groups: Mapping[str, str], fixed: AbstractSet[str]) -> None:
+        """Take the lines; `fixed` groups have an id, and are not joined with each other."""
+        self._lines, self._groups, self._fixed = lines, groups, fixed
+        self._ends: dict[_Told, list[str]] = defaultdict(list)
+        self._free_ends: dict[_Told, list[str]] = defaultdict(list)
+        self._claims: dict[_Told, set[str]] = defaultdict(set)
+        for trace in sorted(lines, key=lambda trace: time_key(lines[trace].last)):
+            for told in lines[trace].end:
+                self._ends[told].append(trace)
+                if groups[trace] not in fixed:
+                    self._free_ends[told].append(trace)
+            for told in lines[trace].opening:
+                self._claims[told].add(groups[trace])
+
+    def is_forked(self, trace: str) -> bool:
+        """Tell whether others begin as a trace does."""
+        return any(len(self._claims[told]) > 1 for told in self._lines[trace].opening)
+
+    def before(self, trace: str) -> Iterator[str]:
+        """Yield the groups of the traces that ended as this one begins, before it began; for a fixed one free ones only."""
+        line = self._lines[trace]
+        ends = self._free_ends if self._groups[trace] in self._fixed else self._ends
+        for told in line.opening:
+            for one in ends.get(told, ()):
+                if not _is_before(self._lines[one], line):
+                    break
+                yield self._groups[one]
+
+
+def _first_different(groups: Iterable[str], most: int) -> set[str]:
+    """Return the first `most` different groups: more tell nothing more, and there may be very many."""
+    found: set[str] = set()
+    for group in groups:
+        found.add(group)
+        if len(found) >= most:
+            break
     return found
 
 
