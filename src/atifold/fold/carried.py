@@ -91,7 +91,7 @@ class _Index:
         return any(len(self._claims[told]) > 1 for told in self._lines[trace].opening)
 
     def before(self, trace: str) -> Iterator[str]:
-        """Yield the groups of the traces that ended as this one begins, before it began; for a fixed one free ones only."""
+        """Yield the groups of traces that ended as this one begins, before it began; for a fixed one free ones only."""
         line = self._lines[trace]
         ends = self._free_ends if self._groups[trace] in self._fixed else self._ends
         for told in line.opening:
