@@ -44,7 +44,7 @@ class _Tally:
     """What is counted and said while spans are read."""
 
     def __init__(self) -> None:
-        self.ignored: Counter[str] = Counter()
+        self.ignored: dict[SpanKey, str] = {}
         self.dialects: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.notes: list[str] = []
@@ -64,20 +64,36 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
     for key in frames(at_hand, recognised.keys()):
         recognised[key] = Recognised(CallKind.AGENT, spoken(at_hand[key]), OPENINFERENCE.name)
-        tally.ignored -= Counter({"CHAIN span": 1})
+        del tally.ignored[key]
     beside = [key for key, span in at_hand.items() if key not in recognised and is_lookup(span)]
-    parents, cut = resolve(at_hand, recognised.keys(), beside)
+    parents, cut = resolve(at_hand, recognised.keys(), tally.ignored)
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
-    merged, notes = merge(_real(calls, at_hand, tally))
+    merged, notes, into = merge(_real(calls, at_hand, tally))
     told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
         calls=tuple(settle(told)),
-        ignored=dict(sorted(tally.ignored.items())),
+        ignored=dict(sorted(Counter(tally.ignored.values()).items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),
         unknown_keys=dict(sorted(tally.unknown.items())),
+        merged=into,
+        passed_over=_passed_over(tally.ignored, parents, into),
     )
+
+
+def _passed_over(
+    ignored: Mapping[SpanKey, str], parents: Mapping[SpanKey, Parent], into: Mapping[SpanKey, SpanKey]
+) -> dict[SpanKey, Counter[str]]:
+    """Count spans that are no calls, by reason, for each call around them, (trace id, "") for none."""
+    found: dict[SpanKey, Counter[str]] = {}
+    for key, reason in ignored.items():
+        around = parents[key].key
+        while around is not None and around in ignored:  # what first looked like a call
+            around = parents[around].key
+        home = (key[0], "") if around is None else into.get(around, around)
+        found.setdefault(home, Counter())[reason] += 1
+    return found
 
 
 def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[SpanKey, Span], list[Sequence[SpanKey]]]:
@@ -107,7 +123,7 @@ def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> li
     }
     if not nodes:
         return calls
-    tally.ignored["graph node"] += len(nodes)
+    tally.ignored |= dict.fromkeys(nodes, "graph node")
     tally.dialects -= Counter(call.dialect for call in calls if call.key in nodes)
     return [call for call in calls if call.key not in nodes]
 
@@ -150,7 +166,7 @@ def _recognise(span: Span, tally: _Tally) -> Recognised | None:
     if isinstance(said, CallKind):
         return Recognised(said, spoken_here, dialect)
     reason = said.reason if said is not None else _noise(span, speaks=bool(spoken_here))
-    tally.ignored[reason] += 1
+    tally.ignored[span.key] = reason
     return None
 
 

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, Union
 
 from atifold.calls import MISSING
+from atifold.dialects.about import About
 from atifold.dialects.values import Note, Reader, text
 from atifold.spans import Attributes, LogRecord, Span
 
@@ -79,6 +80,9 @@ def _say_nothing(_span: Span) -> Verdict:
     return None
 
 
+_UNTOLD: Final = About()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Dialect:
     """One way of writing an agent's work into spans.
@@ -92,6 +96,7 @@ class Dialect:
     `from_logs` makes spans of the log records that belong to no span at hand, for a program that tells
     of its work in records alone; their ids must depend on the records only. `divide` takes a span apart
     that stands for several calls, as its events tell; the span's own key stays with one of the parts.
+    `about` is for people: README's table is made of it.
     """
 
     name: str
@@ -108,6 +113,7 @@ class Dialect:
     marks_events: bool = False
     from_logs: Callable[[Sequence[LogRecord]], Iterable[Span]] = _make_none
     divide: Callable[[Span], Sequence[Span]] = _leave_whole
+    about: About = _UNTOLD
     row_names: frozenset[str] = field(init=False, default=frozenset())
     rows_by_kind: Mapping[CallKind, tuple[Row, ...]] = field(
         init=False, default_factory=dict[CallKind, tuple[Row, ...]]
