@@ -85,13 +85,23 @@ def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[Span
 
     Log records are part of the spans that they name; of the others dialects make spans.
     """
-    at_hand, loose = attach(_distinct(spans), logs)
+    found, records = _gathered(_distinct(spans), list(logs))
+    at_hand, loose = attach(found, records)
     made = [span for dialect in DIALECTS for span in dialect.from_logs(loose)] if loose else []
     at_hand = {**at_hand, **{span.key: span for span in made}} if made else at_hand
     several = {key: parts for key, span in at_hand.items() if len(parts := _parts(span)) > 1}
     if several:
         at_hand = {part.key: part for key, span in at_hand.items() for part in several.get(key, (span,))}
     return at_hand, [[part.key for part in parts] for parts in several.values()]
+
+
+def _gathered(
+    spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
+) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
+    """Return the spans and the records as the dialects put them together whose calls are told by several."""
+    for dialect in DIALECTS:
+        spans, logs = dialect.gather(spans, logs)
+    return spans, logs
 
 
 def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> list[Call]:

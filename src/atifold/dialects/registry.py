@@ -6,6 +6,7 @@ from typing import Final
 
 from atifold.dialects.adk import ADK
 from atifold.dialects.adot import ADOT
+from atifold.dialects.claude_code import CLAUDE_CODE
 from atifold.dialects.genai import GENAI
 from atifold.dialects.langfuse import LANGFUSE
 from atifold.dialects.langsmith import LANGSMITH
@@ -22,6 +23,7 @@ from atifold.dialects.vercel_ai import VERCEL_AI
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
     OWN,
+    CLAUDE_CODE,
     GENAI,
     OPENINFERENCE,
     OPENLLMETRY,

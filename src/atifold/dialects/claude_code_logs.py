@@ -1,0 +1,300 @@
+"""Bring Claude Code's log records to the spans of their calls, and make spans where none were exported.
+
+The records name the interaction's span, or that of a subagent's tool, never a request's own: a record of a
+request is known by its figures, its time and what encloses it; one of a tool by the call's id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from atifold.dialects.logs import event_of
+from atifold.dialects.records import made_span_id, made_trace_id, span_of
+from atifold.dialects.values import number, word
+from atifold.spans import LogRecord, Span, SpanEvent, SpanKey
+
+PREFIX: Final = "claude_code."
+EXECUTED: Final = PREFIX + "tool.execution"
+DECIDED: Final = PREFIX + "tool.blocked_on_user"
+
+_TYPE: Final = "span.type"
+_SCOPE: Final = "com.anthropic.claude_code"
+_ENDS: Final = ("api_request", "api_error")
+"""Records that tell the end of a request; those of its answer follow."""
+
+_ANSWERS: Final = ("assistant_response", "api_response_body")
+_ASKED: Final = "api_request_body"
+_TOOLS: Final = ("tool_decision", "tool_result")
+_FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
+_SUBAGENT: Final = "agent:"
+_UTILITY: Final = re.compile(r"title|summar|topic|suggest|quota|count_tokens|naming|classif|compact|away|extract")
+"""What requests beside the conversation are made for, as `query_source` names it."""
+
+_CALLS_AGENTS: Final = frozenset({"Agent", "Task"})
+_SLACK_NS: Final = 2_000_000_000
+"""How far a record may lie from the begin or end of its span."""
+
+
+def kind_of(record: LogRecord) -> str | None:
+    """Return what a record of Claude Code tells, None for anybody else's."""
+    if record.name.startswith(PREFIX):
+        return record.name.removeprefix(PREFIX)
+    own = record.scope_name.startswith(_SCOPE) or record.body == PREFIX + record.name
+    return record.name if own else None
+
+
+def gather(
+    spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
+) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
+    """Return the spans with the events that records and inner spans are, and the records of others."""
+    own = sorted(((kind, r) for r in logs if (kind := kind_of(r))), key=lambda pair: _order(pair[1]))
+    typed = [span for span in spans.values() if _TYPE in span.attributes]
+    if not own and not typed:
+        return spans, logs
+    gathering = _Gathering(spans, typed)
+    gathering.take_inner(typed)
+    for kind, record in own:
+        gathering.take(kind, record)
+    return gathering.spans(), [record for record in logs if kind_of(record) is None]
+
+
+def _order(record: LogRecord) -> tuple[int, float]:
+    return record.time_ns, number(record.attributes.get("event.sequence")) or 0
+
+
+@dataclass(slots=True)
+class _Told:
+    """What records tell of one request for which no span is at hand."""
+
+    record: LogRecord
+    events: list[SpanEvent] = field(default_factory=list)
+
+
+class _Gathering:
+    """Put records to spans, in order of time."""
+
+    def __init__(self, spans: Mapping[SpanKey, Span], typed: Sequence[Span]) -> None:
+        self._spans = spans
+        self._requests = [span for span in typed if span.attributes[_TYPE] == "llm_request"]
+        self._tools = {str(_tool_id(s.attributes)): s for s in typed if s.attributes[_TYPE] == "tool"}
+        self._events: defaultdict[SpanKey, list[SpanEvent]] = defaultdict(list)
+        self._done: defaultdict[str, set[SpanKey]] = defaultdict(set)
+        self._last: dict[tuple[Any, ...], SpanKey] = {}
+        self._source: dict[SpanKey, str] = {}
+        self._made = _Made(spans)
+
+    def take_inner(self, typed: Iterable[Span]) -> None:
+        """Bring to each tool how it was decided on and executed, which are spans inside it."""
+        for span in typed:
+            if PREFIX + str(span.attributes[_TYPE]) in (EXECUTED, DECIDED) and span.parent_id is not None:
+                event = SpanEvent(PREFIX + str(span.attributes[_TYPE]), span.start_ns, span.attributes)
+                failed = {"error": span.status_message} if span.status_message else {}
+                key = (span.trace_id, span.parent_id)
+                self._events[key] += [replace(event, attributes={**failed, **span.attributes}), *span.events]
+
+    def take(self, kind: str, record: LogRecord) -> None:
+        """Bring one record to its span, or to the span that is made of it."""
+        event = replace(event_of(record), name=PREFIX + kind)
+        if kind in _TOOLS:
+            tool = self._tools.get(str(_tool_id(record.attributes)))
+            self._events[tool.key].append(event) if tool else self._made.tool(record, event)
+        elif kind in (_ASKED, *_ENDS, *_ANSWERS):
+            self._take_request(kind, record, event)
+        elif kind == "user_prompt":
+            self._take_prompt(record, event)
+
+    def _take_prompt(self, record: LogRecord, event: SpanEvent) -> None:
+        at = (record.trace_id or "", record.span_id or "")
+        if at in self._spans:
+            self._events[at].append(replace(event, name="user_prompt"))
+        elif not self._requests:
+            self._made.prompt(record, event)
+
+    def _take_request(self, kind: str, record: LogRecord, event: SpanEvent) -> None:
+        source = (record.attributes.get("session.id"), record.attributes.get("query_source"), record.span_id)
+        key = self._last.get(source) if kind in _ANSWERS else self._request(kind, record)
+        if key is None:
+            self._made.request(kind, record, event)
+            return
+        self._done[kind].add(key)
+        self._source[key] = str(record.attributes.get("query_source", ""))
+        if kind in _ENDS:
+            self._last[source] = key
+        self._events[key].append(event)
+
+    def _request(self, kind: str, record: LogRecord) -> SpanKey | None:
+        """Return the request that a record tells of: by its figures, what encloses it, and its time."""
+        free = [span for span in self._requests if span.key not in self._done[kind] and _may_be(kind, record, span)]
+        inside = [span for span in free if span.parent_id == record.span_id]
+        found = min(inside or free, key=lambda span: (_distance(kind, record, span), span.key), default=None)
+        return found.key if found else None
+
+    def spans(self) -> Mapping[SpanKey, Span]:
+        """Return all spans, with their events, and those that were made."""
+        found = dict(self._spans)
+        for key, events in self._events.items():
+            if key in found:
+                found[key] = replace(found[key], events=(*found[key].events, *events))
+        for span in self._requests:
+            found[span.key] = self._placed(found[span.key])
+        return {**found, **{span.key: span for span in self._made.spans()}}
+
+    def _placed(self, span: Span) -> Span:
+        """Return a request beside the conversation without its parent, one of a subagent with its name."""
+        source = self._source.get(span.key, "")
+        if _UTILITY.search(source):
+            return replace(span, parent_id=None)
+        if "agent_id" not in span.attributes or "subagent_type" in span.attributes:
+            return span
+        name = self._type_above(span) or (source.rpartition(":")[2] if source.startswith(_SUBAGENT) else None)
+        return replace(span, attributes={**span.attributes, "subagent_type": name}) if name else span
+
+    def _type_above(self, span: Span) -> str | None:
+        """Return the kind of subagent that the nearest span around tells."""
+        seen: set[SpanKey] = set()
+        at: SpanKey | None = (span.trace_id, span.parent_id or "")
+        while at in self._spans and at not in seen:
+            seen.add(at)
+            if word(self._spans[at].attributes.get("subagent_type")):
+                return word(self._spans[at].attributes["subagent_type"])
+            at = (at[0], self._spans[at].parent_id or "")
+        return None
+
+
+def _tool_id(attributes: Mapping[str, Any]) -> Any:
+    return attributes.get("tool_use_id", attributes.get("gen_ai.tool.call.id"))
+
+
+def _may_be(kind: str, record: LogRecord, span: Span) -> bool:
+    """Tell whether nothing that both state differs: the session, the figures, the time."""
+    sessions = {record.attributes.get("session.id"), span.attributes.get("session.id")} - {None}
+    if len(sessions) > 1 or (record.trace_id is not None and record.trace_id != span.trace_id):
+        return False
+    if _distance(kind, record, span) > _SLACK_NS:
+        return False
+    told, own = ([number(each.get(name)) for name in _FIGURES] for each in (record.attributes, span.attributes))
+    return all(a == b or a is None or b is None for a, b in zip(told, own, strict=True))
+
+
+def _distance(kind: str, record: LogRecord, span: Span) -> int:
+    """Return how far a record lies from where it should: what was asked at the begin, all else at the end."""
+    return abs(record.time_ns - (span.start_ns if kind == _ASKED else span.end_ns or span.start_ns))
+
+
+# ---- without spans -----------------------------------------------------------------------------------
+
+
+class _Made:
+    """Make spans of records: an interaction for each prompt, a request for each price, a tool for each result."""
+
+    def __init__(self, spans: Mapping[SpanKey, Span]) -> None:
+        self._spans = spans
+        self._prompts: dict[SpanKey, Span] = {}
+        self._requests: dict[SpanKey, _Told] = {}
+        self._asked: dict[tuple[Any, ...], SpanEvent] = {}
+        self._last: dict[tuple[Any, ...], SpanKey] = {}
+        self._tools: dict[SpanKey, _Told] = {}
+
+    def prompt(self, record: LogRecord, event: SpanEvent) -> None:
+        """Begin an interaction."""
+        key = _interaction(record)
+        about = {**_common(record), _TYPE: "interaction"}
+        span = span_of(record, key, None, PREFIX + "interaction", about, end_ns=record.time_ns)
+        self._prompts[key] = replace(span, events=(replace(event, name="user_prompt"),))
+
+    def request(self, kind: str, record: LogRecord, event: SpanEvent) -> None:
+        """Take a record of a request: what was asked waits for the end, the answer follows it."""
+        source = (record.attributes.get("session.id"), record.attributes.get("query_source"))
+        if kind == _ASKED:
+            self._asked[source] = event
+        elif kind in _ENDS:
+            key = (_interaction(record)[0], made_span_id(kind, record.time_ns, record.attributes))
+            asked = self._asked.pop(source, None)
+            self._requests[key] = _Told(record, [event] if asked is None else [asked, event])
+            self._last[source] = key
+        elif source in self._last:
+            self._requests[self._last[source]].events.append(event)
+
+    def tool(self, record: LogRecord, event: SpanEvent) -> None:
+        """Take a record of a tool's call; the last one tells its time."""
+        key = (_interaction(record)[0], made_span_id("tool", _tool_id(record.attributes)))
+        told = self._tools.setdefault(key, _Told(record))
+        told.record = record
+        told.events.append(event)
+
+    def spans(self) -> Iterator[Span]:
+        """Yield the spans, each under what it ran in."""
+        tools = {key: self._tool_span(key, told) for key, told in self._tools.items()}
+        agents: dict[tuple[Any, ...], list[Span]] = defaultdict(list)
+        for key, told in self._requests.items():
+            source = str(told.record.attributes.get("query_source", ""))
+            span = self._request_span(key, told, source)
+            if source.startswith(_SUBAGENT):
+                agents[_interaction(told.record), source].append(span)
+            else:
+                yield span
+        for (above, source), requests in agents.items():
+            yield from _subagent(above, source, requests, tools.values())
+        yield from tools.values()
+        yield from self._ended(tools.values())
+
+    def _ended(self, tools: Iterable[Span]) -> Iterator[Span]:
+        """Yield the interactions, which end with the last that ran in them."""
+        ends = {key: span.end_ns or 0 for key, span in self._prompts.items()}
+        for told in (*self._requests.values(), *self._tools.values()):
+            key = _interaction(told.record)
+            if key in ends:
+                ends[key] = max(ends[key], told.record.time_ns)
+        yield from (replace(span, end_ns=ends[key]) for key, span in self._prompts.items())
+
+    def _request_span(self, key: SpanKey, told: _Told, source: str) -> Span:
+        about = {**_common(told.record), _TYPE: "llm_request", "model": told.record.attributes.get("model")}
+        parent = None if _UTILITY.search(source) else self._parent(told.record)
+        span = span_of(told.record, key, parent, PREFIX + "llm_request", about)
+        return replace(span, events=tuple(told.events))
+
+    def _tool_span(self, key: SpanKey, told: _Told) -> Span:
+        about = {**_common(told.record), _TYPE: "tool"}
+        about |= {name: told.record.attributes[name] for name in ("tool_name", "tool_use_id") if told.record.attributes.get(name)}
+        span = span_of(told.record, key, self._parent(told.record), PREFIX + "tool", about)
+        return replace(span, events=tuple(told.events))
+
+    def _parent(self, record: LogRecord) -> SpanKey | None:
+        at = (record.trace_id or "", record.span_id or "")
+        if at in self._spans:
+            return at
+        return _interaction(record) if _interaction(record) in self._prompts else None
+
+
+def _subagent(above: SpanKey, source: str, requests: Sequence[Span], tools: Iterable[Span]) -> Iterator[Span]:
+    """Yield a subagent and its requests, under the tool in whose time it ran."""
+    start, end = min(r.start_ns for r in requests), max(r.end_ns or r.start_ns for r in requests)
+    callers = (t for t in tools if t.attributes.get("tool_name") in _CALLS_AGENTS)
+    caller = next((t for t in callers if t.start_ns <= start and end <= (t.end_ns or 0)), None)
+    first = requests[0]
+    about = {_TYPE: "subagent", "subagent_type": source.rpartition(":")[2]}
+    about |= {name: first.attributes[name] for name in ("session.id",) if name in first.attributes}
+    span_id = made_span_id(above, source)
+    parent_id = caller.span_id if caller else first.parent_id
+    yield replace(
+        first, span_id=span_id, parent_id=parent_id, name=PREFIX + "subagent", start_ns=start, end_ns=end,
+        attributes=about, events=(),
+    )  # fmt: skip
+    yield from (replace(request, parent_id=span_id) for request in requests)
+
+
+def _interaction(record: LogRecord) -> SpanKey:
+    """Return the key of the interaction that a record belongs to, as it is made of records alone."""
+    session = record.attributes.get("session.id")
+    trace_id = record.trace_id or made_trace_id(PREFIX, session)
+    return trace_id, made_span_id("interaction", session, record.attributes.get("prompt.id"))
+
+
+def _common(record: LogRecord) -> dict[str, Any]:
+    return {"session.id": record.attributes["session.id"]} if "session.id" in record.attributes else {}
+
+
