@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Part, Reasoning, Text
 from atifold.dialects import content, exchange, values
-from atifold.dialects.claude_code_logs import DECIDED, EXECUTED, PREFIX, gather
+from atifold.dialects.claude_code_logs import DECIDED, EXECUTED, PREFIX, gather, is_own
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import read_message
 from atifold.dialects.records import told_by
@@ -29,6 +29,7 @@ _KINDS: Final = {
     "llm_request": CallKind.MODEL,
     "tool": CallKind.TOOL,
 }
+_NO_CALLS: Final = ("tool.", "hook")
 _REDACTED: Final = "<REDACTED>"
 _REMINDER: Final = "<system-reminder>"
 _AFTER_MESSAGES: Final = frozenset({"system", "tools"})
@@ -54,15 +55,10 @@ ROWS: Final = (
 )
 
 
-def marks(span: Span) -> bool:
-    """Tell whether the span says its type as Claude Code does."""
-    return _TYPE in span.attributes
-
-
 def classify(span: Span) -> Verdict:
     """Say what the type says; hooks, permissions and executions are no calls."""
     kind = str(span.attributes[_TYPE])
-    return _KINDS.get(kind) or Ignored(f"{PREFIX}{kind}")
+    return _KINDS.get(kind) or (Ignored(f"{PREFIX}{kind}") if kind.startswith(_NO_CALLS) else None)
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
@@ -131,7 +127,7 @@ def _complete_request(request: Any, fields: Fields, note: Note) -> None:
     if not _AFTER_MESSAGES & request.keys() and not _is_plain(listed[-1:]):
         listed = listed[:-1]
     read = [message for entry in listed for message in note.once(read_message, entry, b"claude")]
-    exchange.put(fields, "input", _with_reminders_apart(read) or None)
+    exchange.put(fields, "input", _with_reminders_apart(_spoken(read)) or None)
     system = {name: request[name] for name in ("system", "tools", "model") if name in request}
     exchange.complete_request(system, fields, note)
 
@@ -159,7 +155,7 @@ def _is_reminder(part: Part) -> bool:
 
 
 def _spoken(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """Return an answer without thoughts that were left out of it."""
+    """Return messages without thoughts that were left out of them."""
     return tuple(
         Message(m.role, tuple(p for p in m.parts if not (isinstance(p, Reasoning) and p.text == _REDACTED)), m.name)
         for m in messages
@@ -205,7 +201,7 @@ def _put_failure(span: Span, told: Mapping[str, Any], fields: Fields) -> None:
 
 CLAUDE_CODE: Final = Dialect(
     name="claude-code",
-    marks=marks,
+    marks=is_own,
     rows=ROWS,
     classify=classify,
     complete=complete,

@@ -29,6 +29,7 @@ _ENDS: Final = ("api_request", "api_error")
 _ANSWERS: Final = ("assistant_response", "api_response_body")
 _ASKED: Final = "api_request_body"
 _TOOLS: Final = ("tool_decision", "tool_result")
+_SIGNS: Final = ("terminal.type", "llm_request.context", "interaction.sequence", "tool_use_id", "user_prompt", "session.id", "tool_name", "input_tokens")
 _FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
 _SUBAGENT: Final = "agent:"
 _UTILITY: Final = re.compile(r"title|summar|topic|suggest|quota|count_tokens|naming|classif|compact|away|extract")
@@ -37,6 +38,11 @@ _UTILITY: Final = re.compile(r"title|summar|topic|suggest|quota|count_tokens|nam
 _CALLS_AGENTS: Final = frozenset({"Agent", "Task"})
 _SLACK_NS: Final = 2_000_000_000
 """How far a record may lie from the begin or end of its span."""
+
+
+def is_own(span: Span) -> bool:
+    """Tell whether the span says its type as Claude Code does; others write `span.type` too."""
+    return _TYPE in span.attributes and any(name in span.attributes for name in _SIGNS)
 
 
 def kind_of(record: LogRecord) -> str | None:
@@ -52,7 +58,7 @@ def gather(
 ) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
     """Return the spans with the events that records and inner spans are, and the records of others."""
     own = sorted(((kind, r) for r in logs if (kind := kind_of(r))), key=lambda pair: _order(pair[1]))
-    typed = [span for span in spans.values() if _TYPE in span.attributes]
+    typed = [span for span in spans.values() if is_own(span)]
     if not own and not typed:
         return spans, logs
     gathering = _Gathering(spans, typed)

@@ -7,6 +7,8 @@ from typing import Final
 from atifold.dialects.adk import ADK
 from atifold.dialects.adot import ADOT
 from atifold.dialects.claude_code import CLAUDE_CODE
+from atifold.dialects.codex import CODEX
+from atifold.dialects.gemini_cli import GEMINI_CLI
 from atifold.dialects.genai import GENAI
 from atifold.dialects.langfuse import LANGFUSE
 from atifold.dialects.langsmith import LANGSMITH
@@ -24,6 +26,8 @@ from atifold.dialects.vercel_ai import VERCEL_AI
 DIALECTS: Final[tuple[Dialect, ...]] = (
     OWN,
     CLAUDE_CODE,
+    CODEX,
+    GEMINI_CLI,
     GENAI,
     OPENINFERENCE,
     OPENLLMETRY,
