@@ -21,6 +21,7 @@ from atifold.dialects.own import OWN
 from atifold.dialects.pydantic_ai import PYDANTIC_AI
 from atifold.dialects.strands import STRANDS
 from atifold.dialects.table import Dialect
+from atifold.dialects.typed import TYPED
 from atifold.dialects.vercel_ai import VERCEL_AI
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
@@ -41,4 +42,5 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     LITELLM,
     LOGFIRE,
     ADOT,
+    TYPED,
 )
