@@ -32,6 +32,7 @@ _CONVERSATION: Final = "gen_ai.conversation.id"
 _TOOL_ID: Final = "gen_ai.tool.call_id"
 _SLACK_NS: Final = 2_000_000_000
 _FIGURES: Final = (
+    ("function_name", "gen_ai.tool.name"),
     ("input_token_count", "gen_ai.usage.input_tokens"),
     ("output_token_count", "gen_ai.usage.output_tokens"),
 )
@@ -50,7 +51,8 @@ def gather(
     prefixed = _prefixed(spans)
     found = {**spans, **{span.key: _marked(span) for span in requests if _session(span) in prefixed}}
     if requests:
-        events = _events(named, requests)
+        tools = [span for span in spans.values() if _TOOL_ID in span.attributes]
+        events = _events(named, requests, tools)
         found |= {key: replace(found[key], events=(*found[key].events, *more)) for key, more in events.items()}
     else:
         found |= {span.key: span for span in _made(named)}
@@ -84,25 +86,31 @@ def _marked(span: Span) -> Span:
 
 
 def _events(
-    named: Sequence[tuple[str, LogRecord]], requests: Sequence[Span]
+    named: Sequence[tuple[str, LogRecord]], requests: Sequence[Span], tools: Sequence[Span]
 ) -> Mapping[SpanKey, Sequence[SpanEvent]]:
-    """Return what records tell of answers and failures, by the request."""
+    """Return what records tell of answers, failures and tools, by the span of the call."""
     found: defaultdict[SpanKey, list[SpanEvent]] = defaultdict(list)
+    candidates = {ANSWERED: requests, FAILED: requests, RAN: tools}
     for name, record in named:
-        if name in (ANSWERED, FAILED):
-            free = [span for span in requests if span.key not in found and _may_be(record, span)]
-            request = min(free, key=lambda span: (_distance(record, span), span.key), default=None)
-            if request is not None:
-                found[request.key].append(replace(event_of(record), name=name))
+        free = [s for s in candidates.get(name, ()) if s.key not in found and _may_be(record, s)]
+        call = min(free, key=lambda span: (_distance(record, span), span.key), default=None)
+        if call is not None:
+            found[call.key].append(replace(event_of(record), name=name))
     return found
 
 
 def _may_be(record: LogRecord, span: Span) -> bool:
     """Tell whether nothing that both state differs: the session, the figures, the time."""
     sessions = {record.attributes.get("session.id"), _session(span)} - {None}
-    pairs = ((number(record.attributes.get(a)), number(span.attributes.get(b))) for a, b in _FIGURES)
+    pairs = ((_plain(record.attributes.get(a)), _plain(span.attributes.get(b))) for a, b in _FIGURES)
     figures = all(told == own or told is None or own is None for told, own in pairs)
     return len(sessions) < 2 and figures and _distance(record, span) <= _SLACK_NS  # noqa: PLR2004  one is the same
+
+
+def _plain(value: Any) -> Any:
+    """Return the number behind a figure, a name as it is."""
+    found = number(value)
+    return value if found is None else found
 
 
 def _distance(record: LogRecord, span: Span) -> int:

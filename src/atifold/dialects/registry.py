@@ -10,6 +10,7 @@ from atifold.dialects.claude_code import CLAUDE_CODE
 from atifold.dialects.codex import CODEX
 from atifold.dialects.gemini_cli import GEMINI_CLI
 from atifold.dialects.genai import GENAI
+from atifold.dialects.koog import KOOG
 from atifold.dialects.langfuse import LANGFUSE
 from atifold.dialects.langsmith import LANGSMITH
 from atifold.dialects.litellm import LITELLM
@@ -17,8 +18,10 @@ from atifold.dialects.logfire import LOGFIRE
 from atifold.dialects.mlflow import MLFLOW
 from atifold.dialects.openinference import OPENINFERENCE
 from atifold.dialects.openllmetry import OPENLLMETRY
+from atifold.dialects.openlit import OPENLIT
 from atifold.dialects.own import OWN
 from atifold.dialects.pydantic_ai import PYDANTIC_AI
+from atifold.dialects.semantic_kernel import SEMANTIC_KERNEL
 from atifold.dialects.strands import STRANDS
 from atifold.dialects.table import Dialect
 from atifold.dialects.typed import TYPED
@@ -42,5 +45,8 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     LITELLM,
     LOGFIRE,
     ADOT,
+    KOOG,
+    OPENLIT,
+    SEMANTIC_KERNEL,
     TYPED,
 )
