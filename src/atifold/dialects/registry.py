@@ -6,6 +6,7 @@ from typing import Final
 
 from atifold.dialects.adk import ADK
 from atifold.dialects.adot import ADOT
+from atifold.dialects.autogen import AUTOGEN
 from atifold.dialects.claude_code import CLAUDE_CODE
 from atifold.dialects.codex import CODEX
 from atifold.dialects.gemini_cli import GEMINI_CLI
@@ -29,6 +30,7 @@ from atifold.dialects.vercel_ai import VERCEL_AI
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
     OWN,
+    AUTOGEN,
     CLAUDE_CODE,
     CODEX,
     GEMINI_CLI,

@@ -85,6 +85,8 @@ def part_of(name: str) -> str | None:
     """Return what an attribute of this name holds, None for what another dialect reads, or nobody."""
     if name.startswith(_OTHERS) or name in ("span.type", "span.kind"):
         return None
+    if name in ("type", "kind"):
+        return "type"
     return next((part for part, ends in _PARTS if ends.search(name)), None)
 
 
