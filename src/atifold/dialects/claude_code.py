@@ -7,12 +7,12 @@ brings the records to the spans. A tool's permission and its execution are spans
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from atifold.calls import MISSING, Failure, Message, Part, Reasoning, Text
+from atifold.calls import MISSING, Failure, Message, Part, Reasoning, Text, ToolRequest
 from atifold.dialects import content, exchange, values
-from atifold.dialects.claude_code_logs import DECIDED, EXECUTED, PREFIX, gather, is_own
+from atifold.dialects.claude_code_logs import ASKED_FOR, DECIDED, EXECUTED, PREFIX, gather, is_own
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import read_message
 from atifold.dialects.records import told_by
@@ -96,12 +96,18 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
         exchange.complete_response(response, fields)
     text = word(told_by(span.events, PREFIX + "assistant_response").get("response"))
     if text is not None and text != _REDACTED:
-        fields.setdefault("output", (Message("assistant", (Text(text),)),))
+        fields.setdefault("output", (Message("assistant", (Text(text), *_asked_for(span.events))),))
     _complete_request(_body(told_by(span.events, PREFIX + "api_request_body"), note), fields, note)
     failed = told_by(span.events, PREFIX + "api_error")
     why = word(span.attributes.get("error")) or word(failed.get("error"))
     if (failed or span.attributes.get("success") is False or why) and failure(span) is None:
         fields["failure"] = Failure(text_of(failed.get("status_code")), why)
+
+
+def _asked_for(events: Sequence[SpanEvent]) -> Iterator[ToolRequest]:
+    """Yield the calls that a request asked for, as the tools' own spans tell them."""
+    told = (event.attributes for event in events if event.name == ASKED_FOR)
+    return (ToolRequest(word(each["id"]), str(each["name"])) for each in told)
 
 
 def _complete_usage(found: Mapping[str, Any], fields: Fields, note: Note) -> None:

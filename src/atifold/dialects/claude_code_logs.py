@@ -18,6 +18,9 @@ from atifold.dialects.values import number, word
 from atifold.spans import LogRecord, Span, SpanEvent, SpanKey
 
 PREFIX: Final = "claude_code."
+ASKED_FOR: Final = PREFIX + "asked_for"
+"""The event of a request that tells one call which it asked for, where no record tells its whole answer."""
+
 EXECUTED: Final = PREFIX + "tool.execution"
 DECIDED: Final = PREFIX + "tool.blocked_on_user"
 
@@ -145,9 +148,10 @@ class _Gathering:
         for key, events in self._events.items():
             if key in found:
                 found[key] = replace(found[key], events=(*found[key].events, *events))
-        for span in self._requests:
+        for span in (*self._requests, *self._tools.values()):
             found[span.key] = self._placed(found[span.key])
-        return {**found, **{span.key: span for span in self._made.spans()}}
+        found |= {span.key: span for span in self._made.spans()}
+        return _with_what_was_asked(found)
 
     def _placed(self, span: Span) -> Span:
         """Return a request beside the conversation without its parent, one of a subagent with its name."""
@@ -189,6 +193,33 @@ def _may_be(kind: str, record: LogRecord, span: Span) -> bool:
 def _distance(kind: str, record: LogRecord, span: Span) -> int:
     """Return how far a record lies from where it should: what was asked at the begin, all else at the end."""
     return abs(record.time_ns - (span.start_ns if kind == _ASKED else span.end_ns or span.start_ns))
+
+
+def _with_what_was_asked(spans: dict[SpanKey, Span]) -> Mapping[SpanKey, Span]:
+    """Return the spans, each request of whose answer the text alone is told with the tools that ran after it."""
+    beside: defaultdict[tuple[str, str | None], list[Span]] = defaultdict(list)
+    for span in spans.values():
+        if span.attributes.get(_TYPE) in ("llm_request", "tool") and is_own(span):
+            beside[span.trace_id, span.parent_id].append(span)
+    for members in beside.values():
+        request: Span | None = None
+        for span in sorted(members, key=lambda each: (each.start_ns, each.key)):
+            if span.attributes[_TYPE] == "llm_request":
+                request = span
+            elif request is not None and _tells_text_alone(request):
+                asked = SpanEvent(ASKED_FOR, span.start_ns, {"id": _tool_id(span.attributes), "name": _tool_name(span)})
+                request = spans[request.key] = replace(request, events=(*request.events, asked))
+    return spans
+
+
+def _tells_text_alone(request: Span) -> bool:
+    names = {event.name for event in request.events}
+    return PREFIX + "assistant_response" in names and PREFIX + "api_response_body" not in names
+
+
+def _tool_name(span: Span) -> Any:
+    found = (attributes.get("tool_name") for attributes in (span.attributes, *(event.attributes for event in span.events)))
+    return next((name for name in found if name), "")
 
 
 # ---- without spans -----------------------------------------------------------------------------------
@@ -243,9 +274,12 @@ class _Made:
                 agents[_interaction(told.record), source].append(span)
             else:
                 yield span
+        subagents: list[Span] = []
         for (above, source), requests in agents.items():
-            yield from _subagent(above, source, requests, tools.values())
-        yield from tools.values()
+            first, *rest = _subagent(above, source, requests, tools.values())
+            subagents.append(first)
+            yield from (first, *rest)
+        yield from (_inside(tool, subagents) for tool in tools.values())
         yield from self._ended(tools.values())
 
     def _ended(self, tools: Iterable[Span]) -> Iterator[Span]:
@@ -291,6 +325,12 @@ def _subagent(above: SpanKey, source: str, requests: Sequence[Span], tools: Iter
         attributes=about, events=(),
     )  # fmt: skip
     yield from (replace(request, parent_id=span_id) for request in requests)
+
+
+def _inside(tool: Span, subagents: Sequence[Span]) -> Span:
+    """Return a tool under the only subagent in whose time it began: whoever called that one waits for it."""
+    around = [agent for agent in subagents if agent.start_ns <= tool.start_ns <= (agent.end_ns or 0)]
+    return replace(tool, parent_id=around[0].span_id) if len(around) == 1 else tool
 
 
 def _interaction(record: LogRecord) -> SpanKey:
