@@ -78,7 +78,9 @@ def gather(
     spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
 ) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
     """Return the spans, those of each run of a team as one trace with the calls that its messages tell."""
-    runtime = [span for span in spans.values() if _MESSAGE in span.attributes and any(n in span.attributes for n in _ROLES)]
+    runtime = [
+        span for span in spans.values() if _MESSAGE in span.attributes and any(n in span.attributes for n in _ROLES)
+    ]
     told = [span for span in runtime if any(_messages(opened(span.attributes[_MESSAGE])))]
     if not told:
         return spans, logs
@@ -180,7 +182,9 @@ def _tools(
             about |= {"gen_ai.tool.call.arguments": call["arguments"]} if "arguments" in call else {}
             about |= {"gen_ai.tool.call.result": result["content"]} if "content" in result else {}
             about |= {_FAILED: True} if result.get("is_error") is True else {}
-            yield replace(span, trace_id=base.trace_id, parent_id=base.parent_id, attributes={**about, **span.attributes})
+            yield replace(
+                span, trace_id=base.trace_id, parent_id=base.parent_id, attributes={**about, **span.attributes}
+            )
     for span in traced.values():
         yield replace(span, trace_id=base.trace_id, parent_id=base.parent_id)
 
@@ -193,7 +197,15 @@ def _as_answer(message: Mapping[str, Any], thoughts: Sequence[Mapping[str, Any]]
     """Return a message as an assistant's: its thoughts, its text, the calls that it asks for."""
     calls = [{"type": "tool_call", **call} for call in _items(message)] if message["type"] == _REQUEST else []
     content = message["content"]
-    said = [] if calls else [{"type": "text", "content": content}] if isinstance(content, str) else list(content or ())
+    said = (
+        []
+        if calls
+        else [{"type": "text", "content": content}]
+        if isinstance(content, str)
+        else list(content)
+        if is_list(content)
+        else []
+    )
     return {"role": "assistant", "parts": [*thoughts, *said, *calls]}
 
 
@@ -217,7 +229,7 @@ def _messages(value: Any) -> Iterator[Mapping[str, Any]]:
         for each in value:
             yield from _messages(each)
     elif is_object(value):
-        if all(name in value for name in ("source", "type", "content")):
+        if isinstance(value.get("source"), str) and isinstance(value.get("type"), str) and "content" in value:
             yield value
         else:
             for each in value.values():

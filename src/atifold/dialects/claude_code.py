@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Part, Reasoning, Text, ToolRequest
 from atifold.dialects import content, exchange, values
-from atifold.dialects.claude_code_logs import ASKED_FOR, DECIDED, EXECUTED, PREFIX, gather, is_own
+from atifold.dialects.claude_code_logs import ASKED_FOR, DECIDED, EXECUTED, gather, is_own
+from atifold.dialects.claude_code_made import PREFIX, TYPE
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import read_message
 from atifold.dialects.records import told_by
@@ -22,7 +23,6 @@ from atifold.jsontext import text_of
 from atifold.kinds import is_list, is_object
 from atifold.spans import Span, SpanEvent
 
-_TYPE: Final = "span.type"
 _KINDS: Final = {
     "interaction": CallKind.AGENT,
     "subagent": CallKind.AGENT,
@@ -57,7 +57,7 @@ ROWS: Final = (
 
 def classify(span: Span) -> Verdict:
     """Say what the type says; hooks, permissions and executions are no calls."""
-    kind = str(span.attributes[_TYPE])
+    kind = str(span.attributes[TYPE])
     return _KINDS.get(kind) or (Ignored(f"{PREFIX}{kind}") if kind.startswith(_NO_CALLS) else None)
 
 
@@ -129,7 +129,8 @@ def _complete_request(request: Any, fields: Fields, note: Note) -> None:
     """Take the history and the instructions of a request, as far as they stand before a cut."""
     if not is_object(request):
         return
-    listed = [entry for entry in request.get("messages", ()) if is_object(entry)]
+    messages = request.get("messages")
+    listed = [entry for entry in messages if is_object(entry)] if is_list(messages) else []
     if not _AFTER_MESSAGES & request.keys() and not _is_plain(listed[-1:]):
         listed = listed[:-1]
     read = [message for entry in listed for message in note.once(read_message, entry, b"claude")]
@@ -205,6 +206,15 @@ def _put_failure(span: Span, told: Mapping[str, Any], fields: Fields) -> None:
         fields["failure"] = Failure(word(told.get("error_type")), why)
 
 
+_KNOWN: Final = frozenset(
+    {
+        TYPE, _INPUT, "attempt", "decision", "duration_ms", "error", "file_path", "full_command",
+        "interaction.duration_ms", "interaction.sequence", "llm_request.context", "model", "parent_agent_id",
+        "source", "success", "terminal.type", "ttft_ms", "user.id", "user_prompt", "user_prompt_length",
+        "tool_use_id",
+    }
+)  # fmt: skip
+
 CLAUDE_CODE: Final = Dialect(
     name="claude-code",
     marks=is_own,
@@ -212,13 +222,7 @@ CLAUDE_CODE: Final = Dialect(
     classify=classify,
     complete=complete,
     kept=frozenset({"agent_id", "speed"}),
-    known=frozenset(
-        {
-            _TYPE, _INPUT, "attempt", "decision", "duration_ms", "error", "file_path", "full_command", "interaction.duration_ms",
-            "interaction.sequence", "llm_request.context", "model", "parent_agent_id", "source", "success",
-            "terminal.type", "ttft_ms", "user.id", "user_prompt", "user_prompt_length", "tool_use_id",
-        }
-    ),  # fmt: skip
+    known=_KNOWN,
     raw_usage=(),
     gather=gather,
 )

@@ -6,46 +6,55 @@ request is known by its figures, its time and what encloses it; one of a tool by
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
+from atifold.dialects.claude_code_made import (
+    ASKED,
+    ENDS,
+    PREFIX,
+    SUBAGENT,
+    TYPE,
+    UTILITY,
+    Made,
+    Source,
+    source_of,
+    tool_id,
+)
 from atifold.dialects.logs import event_of
-from atifold.dialects.records import made_span_id, made_trace_id, span_of
+from atifold.dialects.records import named
 from atifold.dialects.values import number, word
 from atifold.spans import LogRecord, Span, SpanEvent, SpanKey
 
-PREFIX: Final = "claude_code."
 ASKED_FOR: Final = PREFIX + "asked_for"
 """The event of a request that tells one call which it asked for, where no record tells its whole answer."""
 
 EXECUTED: Final = PREFIX + "tool.execution"
 DECIDED: Final = PREFIX + "tool.blocked_on_user"
 
-_TYPE: Final = "span.type"
 _SCOPE: Final = "com.anthropic.claude_code"
-_ENDS: Final = ("api_request", "api_error")
-"""Records that tell the end of a request; those of its answer follow."""
-
 _ANSWERS: Final = ("assistant_response", "api_response_body")
-_ASKED: Final = "api_request_body"
 _TOOLS: Final = ("tool_decision", "tool_result")
-_SIGNS: Final = ("terminal.type", "llm_request.context", "interaction.sequence", "tool_use_id", "user_prompt", "session.id", "tool_name", "input_tokens")
+_SIGNS: Final = (
+    "terminal.type",
+    "llm_request.context",
+    "interaction.sequence",
+    "tool_use_id",
+    "user_prompt",
+    "session.id",
+    "tool_name",
+    "input_tokens",
+)
 _FIGURES: Final = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens")
-_SUBAGENT: Final = "agent:"
-_UTILITY: Final = re.compile(r"title|summar|topic|suggest|quota|count_tokens|naming|classif|compact|away|extract")
-"""What requests beside the conversation are made for, as `query_source` names it."""
-
-_CALLS_AGENTS: Final = frozenset({"Agent", "Task"})
 _SLACK_NS: Final = 2_000_000_000
 """How far a record may lie from the begin or end of its span."""
 
 
 def is_own(span: Span) -> bool:
     """Tell whether the span says its type as Claude Code does; others write `span.type` too."""
-    return _TYPE in span.attributes and any(name in span.attributes for name in _SIGNS)
+    return TYPE in span.attributes and any(name in span.attributes for name in _SIGNS)
 
 
 def kind_of(record: LogRecord) -> str | None:
@@ -75,32 +84,24 @@ def _order(record: LogRecord) -> tuple[int, float]:
     return record.time_ns, number(record.attributes.get("event.sequence")) or 0
 
 
-@dataclass(slots=True)
-class _Told:
-    """What records tell of one request for which no span is at hand."""
-
-    record: LogRecord
-    events: list[SpanEvent] = field(default_factory=list)
-
-
 class _Gathering:
     """Put records to spans, in order of time."""
 
     def __init__(self, spans: Mapping[SpanKey, Span], typed: Sequence[Span]) -> None:
         self._spans = spans
-        self._requests = [span for span in typed if span.attributes[_TYPE] == "llm_request"]
-        self._tools = {str(_tool_id(s.attributes)): s for s in typed if s.attributes[_TYPE] == "tool"}
+        self._requests = [span for span in typed if span.attributes[TYPE] == "llm_request"]
+        self._tools = {str(tool_id(s.attributes)): s for s in typed if s.attributes[TYPE] == "tool"}
         self._events: defaultdict[SpanKey, list[SpanEvent]] = defaultdict(list)
         self._done: defaultdict[str, set[SpanKey]] = defaultdict(set)
-        self._last: dict[tuple[Any, ...], SpanKey] = {}
+        self._last: dict[Source, SpanKey] = {}
         self._source: dict[SpanKey, str] = {}
-        self._made = _Made(spans)
+        self._made = Made(spans)
 
     def take_inner(self, typed: Iterable[Span]) -> None:
         """Bring to each tool how it was decided on and executed, which are spans inside it."""
         for span in typed:
-            if PREFIX + str(span.attributes[_TYPE]) in (EXECUTED, DECIDED) and span.parent_id is not None:
-                event = SpanEvent(PREFIX + str(span.attributes[_TYPE]), span.start_ns, span.attributes)
+            if PREFIX + str(span.attributes[TYPE]) in (EXECUTED, DECIDED) and span.parent_id is not None:
+                event = SpanEvent(PREFIX + str(span.attributes[TYPE]), span.start_ns, span.attributes)
                 failed = {"error": span.status_message} if span.status_message else {}
                 key = (span.trace_id, span.parent_id)
                 self._events[key] += [replace(event, attributes={**failed, **span.attributes}), *span.events]
@@ -109,9 +110,9 @@ class _Gathering:
         """Bring one record to its span, or to the span that is made of it."""
         event = replace(event_of(record), name=PREFIX + kind)
         if kind in _TOOLS:
-            tool = self._tools.get(str(_tool_id(record.attributes)))
+            tool = self._tools.get(str(tool_id(record.attributes)))
             self._events[tool.key].append(event) if tool else self._made.tool(record, event)
-        elif kind in (_ASKED, *_ENDS, *_ANSWERS):
+        elif kind in (ASKED, *ENDS, *_ANSWERS):
             self._take_request(kind, record, event)
         elif kind == "user_prompt":
             self._take_prompt(record, event)
@@ -124,14 +125,14 @@ class _Gathering:
             self._made.prompt(record, event)
 
     def _take_request(self, kind: str, record: LogRecord, event: SpanEvent) -> None:
-        source = (record.attributes.get("session.id"), record.attributes.get("query_source"), record.span_id)
+        source = source_of(record)
         key = self._last.get(source) if kind in _ANSWERS else self._request(kind, record)
         if key is None:
             self._made.request(kind, record, event)
             return
         self._done[kind].add(key)
-        self._source[key] = str(record.attributes.get("query_source", ""))
-        if kind in _ENDS:
+        self._source[key] = source[1] or ""
+        if kind in ENDS:
             self._last[source] = key
         self._events[key].append(event)
 
@@ -156,17 +157,17 @@ class _Gathering:
     def _placed(self, span: Span) -> Span:
         """Return a request beside the conversation without its parent, one of a subagent with its name."""
         source = self._source.get(span.key, "")
-        if _UTILITY.search(source):
+        if UTILITY.search(source):
             return replace(span, parent_id=None)
         if "agent_id" not in span.attributes or "subagent_type" in span.attributes:
             return span
-        name = self._type_above(span) or (source.rpartition(":")[2] if source.startswith(_SUBAGENT) else None)
+        name = self._type_above(span) or (source.rpartition(":")[2] if source.startswith(SUBAGENT) else None)
         return replace(span, attributes={**span.attributes, "subagent_type": name}) if name else span
 
     def _type_above(self, span: Span) -> str | None:
         """Return the kind of subagent that the nearest span around tells."""
         seen: set[SpanKey] = set()
-        at: SpanKey | None = (span.trace_id, span.parent_id or "")
+        at: SpanKey = (span.trace_id, span.parent_id or "")
         while at in self._spans and at not in seen:
             seen.add(at)
             if word(self._spans[at].attributes.get("subagent_type")):
@@ -175,13 +176,9 @@ class _Gathering:
         return None
 
 
-def _tool_id(attributes: Mapping[str, Any]) -> Any:
-    return attributes.get("tool_use_id", attributes.get("gen_ai.tool.call.id"))
-
-
 def _may_be(kind: str, record: LogRecord, span: Span) -> bool:
     """Tell whether nothing that both state differs: the session, the figures, the time."""
-    sessions = {record.attributes.get("session.id"), span.attributes.get("session.id")} - {None}
+    sessions = {named(record.attributes, "session.id"), named(span.attributes, "session.id")} - {None}
     if len(sessions) > 1 or (record.trace_id is not None and record.trace_id != span.trace_id):
         return False
     if _distance(kind, record, span) > _SLACK_NS:
@@ -192,22 +189,22 @@ def _may_be(kind: str, record: LogRecord, span: Span) -> bool:
 
 def _distance(kind: str, record: LogRecord, span: Span) -> int:
     """Return how far a record lies from where it should: what was asked at the begin, all else at the end."""
-    return abs(record.time_ns - (span.start_ns if kind == _ASKED else span.end_ns or span.start_ns))
+    return abs(record.time_ns - (span.start_ns if kind == ASKED else span.end_ns or span.start_ns))
 
 
 def _with_what_was_asked(spans: dict[SpanKey, Span]) -> Mapping[SpanKey, Span]:
     """Return the spans, each request of whose answer the text alone is told with the tools that ran after it."""
     beside: defaultdict[tuple[str, str | None], list[Span]] = defaultdict(list)
     for span in spans.values():
-        if span.attributes.get(_TYPE) in ("llm_request", "tool") and is_own(span):
+        if span.attributes.get(TYPE) in ("llm_request", "tool") and is_own(span):
             beside[span.trace_id, span.parent_id].append(span)
     for members in beside.values():
         request: Span | None = None
         for span in sorted(members, key=lambda each: (each.start_ns, each.key)):
-            if span.attributes[_TYPE] == "llm_request":
+            if span.attributes[TYPE] == "llm_request":
                 request = span
             elif request is not None and _tells_text_alone(request):
-                asked = SpanEvent(ASKED_FOR, span.start_ns, {"id": _tool_id(span.attributes), "name": _tool_name(span)})
+                asked = SpanEvent(ASKED_FOR, span.start_ns, {"id": tool_id(span.attributes), "name": _tool_name(span)})
                 request = spans[request.key] = replace(request, events=(*request.events, asked))
     return spans
 
@@ -218,129 +215,7 @@ def _tells_text_alone(request: Span) -> bool:
 
 
 def _tool_name(span: Span) -> Any:
-    found = (attributes.get("tool_name") for attributes in (span.attributes, *(event.attributes for event in span.events)))
+    found = (
+        attributes.get("tool_name") for attributes in (span.attributes, *(event.attributes for event in span.events))
+    )
     return next((name for name in found if name), "")
-
-
-# ---- without spans -----------------------------------------------------------------------------------
-
-
-class _Made:
-    """Make spans of records: an interaction for each prompt, a request for each price, a tool for each result."""
-
-    def __init__(self, spans: Mapping[SpanKey, Span]) -> None:
-        self._spans = spans
-        self._prompts: dict[SpanKey, Span] = {}
-        self._requests: dict[SpanKey, _Told] = {}
-        self._asked: dict[tuple[Any, ...], SpanEvent] = {}
-        self._last: dict[tuple[Any, ...], SpanKey] = {}
-        self._tools: dict[SpanKey, _Told] = {}
-
-    def prompt(self, record: LogRecord, event: SpanEvent) -> None:
-        """Begin an interaction."""
-        key = _interaction(record)
-        about = {**_common(record), _TYPE: "interaction"}
-        span = span_of(record, key, None, PREFIX + "interaction", about, end_ns=record.time_ns)
-        self._prompts[key] = replace(span, events=(replace(event, name="user_prompt"),))
-
-    def request(self, kind: str, record: LogRecord, event: SpanEvent) -> None:
-        """Take a record of a request: what was asked waits for the end, the answer follows it."""
-        source = (record.attributes.get("session.id"), record.attributes.get("query_source"))
-        if kind == _ASKED:
-            self._asked[source] = event
-        elif kind in _ENDS:
-            key = (_interaction(record)[0], made_span_id(kind, record.time_ns, record.attributes))
-            asked = self._asked.pop(source, None)
-            self._requests[key] = _Told(record, [event] if asked is None else [asked, event])
-            self._last[source] = key
-        elif source in self._last:
-            self._requests[self._last[source]].events.append(event)
-
-    def tool(self, record: LogRecord, event: SpanEvent) -> None:
-        """Take a record of a tool's call; the last one tells its time."""
-        key = (_interaction(record)[0], made_span_id("tool", _tool_id(record.attributes)))
-        told = self._tools.setdefault(key, _Told(record))
-        told.record = record
-        told.events.append(event)
-
-    def spans(self) -> Iterator[Span]:
-        """Yield the spans, each under what it ran in."""
-        tools = {key: self._tool_span(key, told) for key, told in self._tools.items()}
-        agents: dict[tuple[Any, ...], list[Span]] = defaultdict(list)
-        for key, told in self._requests.items():
-            source = str(told.record.attributes.get("query_source", ""))
-            span = self._request_span(key, told, source)
-            if source.startswith(_SUBAGENT):
-                agents[_interaction(told.record), source].append(span)
-            else:
-                yield span
-        subagents: list[Span] = []
-        for (above, source), requests in agents.items():
-            first, *rest = _subagent(above, source, requests, tools.values())
-            subagents.append(first)
-            yield from (first, *rest)
-        yield from (_inside(tool, subagents) for tool in tools.values())
-        yield from self._ended(tools.values())
-
-    def _ended(self, tools: Iterable[Span]) -> Iterator[Span]:
-        """Yield the interactions, which end with the last that ran in them."""
-        ends = {key: span.end_ns or 0 for key, span in self._prompts.items()}
-        for told in (*self._requests.values(), *self._tools.values()):
-            key = _interaction(told.record)
-            if key in ends:
-                ends[key] = max(ends[key], told.record.time_ns)
-        yield from (replace(span, end_ns=ends[key]) for key, span in self._prompts.items())
-
-    def _request_span(self, key: SpanKey, told: _Told, source: str) -> Span:
-        about = {**_common(told.record), _TYPE: "llm_request", "model": told.record.attributes.get("model")}
-        parent = None if _UTILITY.search(source) else self._parent(told.record)
-        span = span_of(told.record, key, parent, PREFIX + "llm_request", about)
-        return replace(span, events=tuple(told.events))
-
-    def _tool_span(self, key: SpanKey, told: _Told) -> Span:
-        about = {**_common(told.record), _TYPE: "tool"}
-        about |= {name: told.record.attributes[name] for name in ("tool_name", "tool_use_id") if told.record.attributes.get(name)}
-        span = span_of(told.record, key, self._parent(told.record), PREFIX + "tool", about)
-        return replace(span, events=tuple(told.events))
-
-    def _parent(self, record: LogRecord) -> SpanKey | None:
-        at = (record.trace_id or "", record.span_id or "")
-        if at in self._spans:
-            return at
-        return _interaction(record) if _interaction(record) in self._prompts else None
-
-
-def _subagent(above: SpanKey, source: str, requests: Sequence[Span], tools: Iterable[Span]) -> Iterator[Span]:
-    """Yield a subagent and its requests, under the tool in whose time it ran."""
-    start, end = min(r.start_ns for r in requests), max(r.end_ns or r.start_ns for r in requests)
-    callers = (t for t in tools if t.attributes.get("tool_name") in _CALLS_AGENTS)
-    caller = next((t for t in callers if t.start_ns <= start and end <= (t.end_ns or 0)), None)
-    first = requests[0]
-    about = {_TYPE: "subagent", "subagent_type": source.rpartition(":")[2]}
-    about |= {name: first.attributes[name] for name in ("session.id",) if name in first.attributes}
-    span_id = made_span_id(above, source)
-    parent_id = caller.span_id if caller else first.parent_id
-    yield replace(
-        first, span_id=span_id, parent_id=parent_id, name=PREFIX + "subagent", start_ns=start, end_ns=end,
-        attributes=about, events=(),
-    )  # fmt: skip
-    yield from (replace(request, parent_id=span_id) for request in requests)
-
-
-def _inside(tool: Span, subagents: Sequence[Span]) -> Span:
-    """Return a tool under the only subagent in whose time it began: whoever called that one waits for it."""
-    around = [agent for agent in subagents if agent.start_ns <= tool.start_ns <= (agent.end_ns or 0)]
-    return replace(tool, parent_id=around[0].span_id) if len(around) == 1 else tool
-
-
-def _interaction(record: LogRecord) -> SpanKey:
-    """Return the key of the interaction that a record belongs to, as it is made of records alone."""
-    session = record.attributes.get("session.id")
-    trace_id = record.trace_id or made_trace_id(PREFIX, session)
-    return trace_id, made_span_id("interaction", session, record.attributes.get("prompt.id"))
-
-
-def _common(record: LogRecord) -> dict[str, Any]:
-    return {"session.id": record.attributes["session.id"]} if "session.id" in record.attributes else {}
-
-

@@ -23,7 +23,18 @@ from atifold.dialects.codex_logs import (
 )
 from atifold.dialects.failure import failure
 from atifold.dialects.records import told_by
-from atifold.dialects.table import AGENTS, MODELS, MODELS_AND_AGENTS, TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
+from atifold.dialects.table import (
+    AGENTS,
+    MODELS,
+    MODELS_AND_AGENTS,
+    TOOLS,
+    CallKind,
+    Dialect,
+    Fields,
+    Ignored,
+    Row,
+    Verdict,
+)
 from atifold.dialects.values import Note, word
 from atifold.spans import Span
 
@@ -77,7 +88,7 @@ def classify(span: Span) -> Verdict:
     """Say what was made of records; of tracing spans those with figures and the tools' own are calls."""
     found = span.attributes
     if OWN in found:
-        return _KINDS[str(found[OWN])]
+        return _KINDS.get(str(found[OWN]))
     if TRACING not in found and found.get(TOOL_PHASE) == DISPATCH and CALL_ID in found:
         return CallKind.TOOL
     if TRACING not in found and TURN_USAGE + "input_tokens" in found:
@@ -87,7 +98,7 @@ def classify(span: Span) -> Verdict:
     return Ignored("Codex tracing")
 
 
-def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
+def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
     """Fill in what was asked, and how a tool fared."""
     if kind is CallKind.AGENT:
         prompt = word(span.attributes.get(PROMPT))
@@ -111,6 +122,16 @@ def _complete_tool(span: Span, fields: Fields) -> None:
         fields["failure"] = Failure(None, word(fields.get("result")))
 
 
+_KNOWN: Final = frozenset(
+    {
+        OWN, TRACING, KIND, PROMPT, "agent_name", "api.path", "app.version", "attempt", "decision", "duration_ms",
+        "endpoint", "error.message", "event.name", "event.timestamp", "from", "mcp_server", "mcp_server_origin",
+        "originator", "prompt_length", "slug", "source", "success", "terminal.type", "thread_id", "tool_result_seq",
+        "tool_source", "tool_token_count", "ttft_ms", "turn.id", "turn_id", "aborted", "busy_ns", "idle_ns", "target",
+        "user.account_id", "user.email",
+    }
+)  # fmt: skip
+
 CODEX: Final = Dialect(
     name="codex",
     marks=marks,
@@ -118,15 +139,7 @@ CODEX: Final = Dialect(
     classify=classify,
     complete=complete,
     kept=frozenset({"tool_namespace", "output_truncated"}),
-    known=frozenset(
-        {
-            OWN, TRACING, KIND, PROMPT, "agent_name", "api.path", "app.version", "attempt", "decision", "duration_ms",
-            "endpoint", "error.message", "event.name", "event.timestamp", "from", "mcp_server", "mcp_server_origin",
-            "originator", "prompt_length", "slug", "source", "success", "terminal.type", "thread_id", "tool_result_seq",
-            "tool_source", "tool_token_count", "ttft_ms", "turn.id", "turn_id", "aborted", "busy_ns", "idle_ns",
-            "target", "user.account_id", "user.email",
-        }
-    ),  # fmt: skip
+    known=_KNOWN,
     known_prefixes=("codex.", "code.", "thread.", "auth.", "http."),
     gather=gather,
 )

@@ -72,9 +72,7 @@ def gather(
     return {**spans, **marked, **linked}, [record for record in logs if not record.name.startswith(_PREFIX)]
 
 
-def _marked(
-    span: Span, by_records: set[Any], made: Mapping[SpanKey, Span], spans: Mapping[SpanKey, Span]
-) -> Span:
+def _marked(span: Span, by_records: set[Any], made: Mapping[SpanKey, Span], spans: Mapping[SpanKey, Span]) -> Span:
     """Return a tracing span, marked as none of the calls where records tell it; a request from its begin on."""
     is_tool = TOOL_PHASE in span.attributes
     known = is_tool and any(each.attributes.get(CALL_ID) == span.attributes[CALL_ID] for each in made.values())
@@ -110,8 +108,8 @@ class _Conversation:
     def __init__(self, name: str, records: Sequence[LogRecord]) -> None:
         self._name = name
         self._records = records
-        self._trace_id = next((r.trace_id for r in records if r.name == "codex.user_prompt" and r.trace_id), None)
-        self._trace_id = self._trace_id or made_trace_id(_PREFIX, name)
+        told = next((r.trace_id for r in records if r.name == "codex.user_prompt" and r.trace_id), None)
+        self._trace_id: str = told or made_trace_id(_PREFIX, name)
         self._turn: Span | None = None
         self._done: dict[SpanKey, Span] = {}
         self._before = 0
@@ -138,7 +136,13 @@ class _Conversation:
         """Note when a request was sent; one that failed is a call without an answer."""
         status = number(record.attributes.get("http.response.status_code"))
         if _WHY in record.attributes or (status is not None and status >= _ERRORS_FROM):
-            self._add(record, "request", at, start_ns=begun_ns(record), **{_WHY: record.attributes.get(_WHY) or f"status {status}"})
+            self._add(
+                record,
+                "request",
+                at,
+                start_ns=begun_ns(record),
+                **{_WHY: record.attributes.get(_WHY) or f"status {status}"},
+            )
         elif not self._before:
             self._before = begun_ns(record)
 
@@ -196,7 +200,7 @@ def _with_callers(made: Mapping[SpanKey, Span]) -> Mapping[SpanKey, Span]:
                     callers.setdefault(named, span)
     moved: dict[SpanKey, Span] = {}
     for name, spans in by_conversation.items():
-        caller, trace_id = callers.get(name), _root_trace(name, callers, made)
+        caller, trace_id = callers.get(name), _root_trace(name, callers)
         for span in spans:
             under = caller.span_id if caller and span.parent_id is None else span.parent_id
             placed = replace(span, trace_id=trace_id or span.trace_id, parent_id=under)
@@ -204,7 +208,7 @@ def _with_callers(made: Mapping[SpanKey, Span]) -> Mapping[SpanKey, Span]:
     return moved
 
 
-def _root_trace(name: str, callers: Mapping[str, Span], made: Mapping[SpanKey, Span]) -> str | None:
+def _root_trace(name: str, callers: Mapping[str, Span]) -> str | None:
     """Return the trace of the outermost caller of a conversation, None for one that nobody called."""
     seen: set[str] = set()
     trace_id: str | None = None
@@ -217,7 +221,9 @@ def _root_trace(name: str, callers: Mapping[str, Span], made: Mapping[SpanKey, S
 
 def _named(output: Any) -> list[str]:
     """Return the texts that stand alone in a tool's result of JSON, as an id of a conversation does."""
-    found = values.arguments(output, Note()) if isinstance(output, str) and output.lstrip()[:1] in ("{", "[") else MISSING
+    found = (
+        values.arguments(output, Note()) if isinstance(output, str) and output.lstrip()[:1] in ("{", "[") else MISSING
+    )
     if is_object(found):
         return [each for each in found.values() if isinstance(each, str)]
     return [each for each in found if isinstance(each, str)] if is_list(found) else []

@@ -141,7 +141,9 @@ def _part_as_elsewhere(part: Part, *, prefixed: bool) -> Part:
         return part
     if prefixed and part.id and part.name and not part.id.startswith(part.name + "__"):
         part = replace(part, id=f"{part.name}__{part.id}")
-    return replace(part, result=_told(part.result)) if isinstance(part, ToolResponse) and is_object(part.result) else part
+    return (
+        replace(part, result=_told(part.result)) if isinstance(part, ToolResponse) and is_object(part.result) else part
+    )
 
 
 # ---- a tool ----------------------------------------------------------------------------------------
@@ -188,18 +190,20 @@ def _told(response: Mapping[str, Any]) -> Any:
     return next((response[name] for name in ("output", "error") if len(response) == 1 and name in response), response)
 
 
+_KNOWN: Final = frozenset(
+    {
+        OPERATION, PREFIXED, "gen_ai.prompt.name", "prompt", "prompt_id", "prompt_length", "auth_type", "interactive",
+        "installation.id", "duration_ms", "decision", "success", "event.name", "event.timestamp", "function_args",
+        "tool_type", "status_code", "http.status_code", "role", "content_length", "metadata",
+    }
+)  # fmt: skip
+
 GEMINI_CLI: Final = Dialect(
     name="gemini-cli",
     marks=marks,
     rows=ROWS,
     classify=classify,
     complete=complete,
-    known=frozenset(
-        {
-            OPERATION, PREFIXED, "gen_ai.prompt.name", "prompt", "prompt_id", "prompt_length", "auth_type", "interactive",
-            "installation.id", "duration_ms", "decision", "success", "event.name", "event.timestamp", "function_args",
-            "tool_type", "status_code", "http.status_code", "role", "content_length", "metadata",
-        }
-    ),  # fmt: skip
+    known=_KNOWN,
     gather=gather,
 )

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from atifold.dialects.genai_events import DETAILS
 from atifold.dialects.logs import event_of
-from atifold.dialects.records import begun_ns, made_span_id, made_trace_id, span_of
+from atifold.dialects.records import begun_ns, made_span_id, made_trace_id, named, span_of
 from atifold.dialects.values import number, word
 from atifold.spans import LogRecord, Span, SpanEvent, SpanKey
 
@@ -43,19 +43,19 @@ def gather(
 ) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
     """Return the spans with what records tell of them, those that were made of records, and the other records."""
     scopes = {record.scope_name for record in logs if record.name.startswith(PREFIXES)}
-    named = [(name, record) for record in logs if (name := _name(record, scopes))] if scopes else []
+    told = [(name, record) for record in logs if (name := _name(record, scopes))] if scopes else []
     requests = [span for span in spans.values() if span.attributes.get("gen_ai.operation.name") == "llm_call"]
-    if not named and not requests:
+    if not told and not requests:
         return spans, logs
-    named.sort(key=lambda pair: pair[1].time_ns)
+    told.sort(key=lambda pair: pair[1].time_ns)
     prefixed = _prefixed(spans)
     found = {**spans, **{span.key: _marked(span) for span in requests if _session(span) in prefixed}}
     if requests:
         tools = [span for span in spans.values() if _TOOL_ID in span.attributes]
-        events = _events(named, requests, tools)
+        events = _events(told, requests, tools)
         found |= {key: replace(found[key], events=(*found[key].events, *more)) for key, more in events.items()}
     else:
-        found |= {span.key: span for span in _made(named)}
+        found |= {span.key: span for span in _made(told)}
     return found, [record for record in logs if not _name(record, scopes)]
 
 
@@ -67,11 +67,11 @@ def _name(record: LogRecord, scopes: Collection[str]) -> str | None:
     return None if prefix is None else PREFIXES[0] + record.name.removeprefix(prefix)
 
 
-def _session(span: Span) -> Any:
-    return span.attributes.get(_CONVERSATION)
+def _session(span: Span) -> str | None:
+    return named(span.attributes, _CONVERSATION)
 
 
-def _prefixed(spans: Mapping[SpanKey, Span]) -> set[Any]:
+def _prefixed(spans: Mapping[SpanKey, Span]) -> set[str | None]:
     """Return the sessions some tool of which has an id that begins with the tool's name."""
     tools = [span for span in spans.values() if _TOOL_ID in span.attributes]
     return {
@@ -86,12 +86,12 @@ def _marked(span: Span) -> Span:
 
 
 def _events(
-    named: Sequence[tuple[str, LogRecord]], requests: Sequence[Span], tools: Sequence[Span]
+    told: Sequence[tuple[str, LogRecord]], requests: Sequence[Span], tools: Sequence[Span]
 ) -> Mapping[SpanKey, Sequence[SpanEvent]]:
     """Return what records tell of answers, failures and tools, by the span of the call."""
     found: defaultdict[SpanKey, list[SpanEvent]] = defaultdict(list)
     candidates = {ANSWERED: requests, FAILED: requests, RAN: tools}
-    for name, record in named:
+    for name, record in told:
         free = [s for s in candidates.get(name, ()) if s.key not in found and _may_be(record, s)]
         call = min(free, key=lambda span: (_distance(record, span), span.key), default=None)
         if call is not None:
@@ -101,7 +101,7 @@ def _events(
 
 def _may_be(record: LogRecord, span: Span) -> bool:
     """Tell whether nothing that both state differs: the session, the figures, the time."""
-    sessions = {record.attributes.get("session.id"), _session(span)} - {None}
+    sessions = {named(record.attributes, "session.id"), _session(span)} - {None}
     pairs = ((_plain(record.attributes.get(a)), _plain(span.attributes.get(b))) for a, b in _FIGURES)
     figures = all(told == own or told is None or own is None for told, own in pairs)
     return len(sessions) < 2 and figures and _distance(record, span) <= _SLACK_NS  # noqa: PLR2004  one is the same
@@ -120,36 +120,49 @@ def _distance(record: LogRecord, span: Span) -> int:
 # ---- without spans -----------------------------------------------------------------------------------
 
 
-def _made(named: Sequence[tuple[str, LogRecord]]) -> Sequence[Span]:
-    """Return the spans that records alone tell of: prompts, requests and tools, in the session's trace."""
-    made: list[Span] = []
-    prompts: dict[Any, Span] = {}
-    asked: dict[Any, list[SpanEvent]] = {}
-    for name, record in named:
-        turn = (record.attributes.get("session.id"), record.attributes.get("prompt_id"))
+class _Made:
+    """Make spans of records alone: prompts, requests and tools, in the session's trace."""
+
+    def __init__(self) -> None:
+        self._prompts: dict[Any, Span] = {}
+        self._asked: dict[Any, list[SpanEvent]] = {}
+        self._calls: list[Span] = []
+
+    def take(self, name: str, record: LogRecord) -> None:
+        """Take a record; records come in order of time."""
+        turn = (named(record.attributes, "session.id"), named(record.attributes, "prompt_id"))
         event = replace(event_of(record), name=name)
         if name == _PROMPT:
-            prompts[turn] = _span(record, "user_prompt", None, ())
+            self._prompts[turn] = _span(record, "user_prompt", None, ())
         elif name == ASKED:
-            asked[turn] = [event]
+            self._asked[turn] = [event]
         elif name == DETAILS:
-            waiting = next((events for of, events in reversed(asked.items()) if of[0] == turn[0]), None)
-            if waiting is not None:
-                waiting.append(event)
+            next((events for of, events in reversed(self._asked.items()) if of[0] == turn[0]), []).append(event)
         elif name in (ANSWERED, FAILED):
-            events = (*asked.pop(turn, ()), event)
-            made.append(_span(record, "llm_call", prompts.get(turn), events))
+            events = (*self._asked.pop(turn, ()), event)
+            self._calls.append(_span(record, "llm_call", self._prompts.get(turn), events))
         elif name == RAN:
-            made.append(_span(record, "tool_call", prompts.get(turn), (event,)))
-        if turn in prompts:
-            ended = max(prompts[turn].end_ns or 0, record.time_ns)
-            prompts[turn] = replace(prompts[turn], end_ns=ended)
-    return [*prompts.values(), *made]
+            self._calls.append(_span(record, "tool_call", self._prompts.get(turn), (event,)))
+        if turn in self._prompts:
+            ended = max(self._prompts[turn].end_ns or 0, record.time_ns)
+            self._prompts[turn] = replace(self._prompts[turn], end_ns=ended)
+
+    def spans(self) -> Sequence[Span]:
+        """Return what was made."""
+        return [*self._prompts.values(), *self._calls]
+
+
+def _made(told: Sequence[tuple[str, LogRecord]]) -> Sequence[Span]:
+    """Return the spans that records alone tell of."""
+    made = _Made()
+    for name, record in told:
+        made.take(name, record)
+    return made.spans()
 
 
 def _span(record: LogRecord, operation: str, above: Span | None, events: tuple[SpanEvent, ...]) -> Span:
     """Return the span of a record's call; what is long stands in its events."""
-    session = record.attributes.get("session.id")
+    session = named(record.attributes, "session.id")
     names = ("session.id", "model", "function_name", "prompt")
     about = {name: record.attributes[name] for name in names if word(record.attributes.get(name))}
     key = (made_trace_id(PREFIXES[0], session), made_span_id(operation, record.time_ns, record.attributes))

@@ -19,7 +19,12 @@ from atifold.dialects.values import Note, word
 from atifold.kinds import is_list
 from atifold.spans import Span
 
-_SIGNS: Final = ("gen_ai.sdk.version", "gen_ai.application_name", "gen_ai.content.reasoning", "gen_ai.client.token.usage")
+_SIGNS: Final = (
+    "gen_ai.sdk.version",
+    "gen_ai.application_name",
+    "gen_ai.content.reasoning",
+    "gen_ai.client.token.usage",
+)
 _NAMES: Final = "gen_ai.tool.name"
 _IDS: Final = "gen_ai.tool.call.id"
 _ARGUMENTS: Final = "gen_ai.tool.args"

@@ -58,7 +58,9 @@ def _home(
         return known
     asked = _asked(call.input)
     agents = (by_key[key] for key, owner in above.items() if owner == call.parent)
-    fitting = [a.key for a in agents if isinstance(a, AgentCall) and asked and _asked(a.input) == asked and _within(call, a)]
+    fitting = [
+        a.key for a in agents if isinstance(a, AgentCall) and asked and _asked(a.input) == asked and _within(call, a)
+    ]
     return fitting[0] if len(fitting) == 1 else call.parent
 
 

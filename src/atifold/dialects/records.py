@@ -7,8 +7,8 @@ from hashlib import blake2b
 from typing import Any, Final
 
 from atifold.dialects.values import number
-from atifold.jsontext import sorted_json
-from atifold.spans import LogRecord, Span, SpanEvent, SpanKey
+from atifold.jsontext import sorted_json, text_of
+from atifold.spans import Attributes, LogRecord, Span, SpanEvent, SpanKey
 
 _SPAN_BYTES: Final = 8
 _TRACE_BYTES: Final = 16
@@ -28,7 +28,13 @@ def made_trace_id(*told: Any) -> str:
 def begun_ns(record: LogRecord) -> int:
     """Return when that began whose end a record tells, by its `duration_ms`; without one its own time."""
     lasted = number(record.attributes.get("duration_ms"))
-    return record.time_ns - int(lasted * _NS_PER_MS) if lasted is not None and lasted > 0 else record.time_ns
+    return max(0, record.time_ns - int(lasted * _NS_PER_MS)) if lasted is not None and lasted > 0 else record.time_ns
+
+
+def named(attributes: Attributes, *names: str) -> str | None:
+    """Return the first attribute of some names that is a text or a number, as text; None where there is none."""
+    found = (text_of(attributes[name]) for name in names if name in attributes)
+    return next((text for text in found if text), None)
 
 
 def span_of(

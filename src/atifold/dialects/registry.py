@@ -18,8 +18,8 @@ from atifold.dialects.litellm import LITELLM
 from atifold.dialects.logfire import LOGFIRE
 from atifold.dialects.mlflow import MLFLOW
 from atifold.dialects.openinference import OPENINFERENCE
-from atifold.dialects.openllmetry import OPENLLMETRY
 from atifold.dialects.openlit import OPENLIT
+from atifold.dialects.openllmetry import OPENLLMETRY
 from atifold.dialects.own import OWN
 from atifold.dialects.pydantic_ai import PYDANTIC_AI
 from atifold.dialects.semantic_kernel import SEMANTIC_KERNEL

@@ -32,6 +32,4 @@ def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
             put_usage(from_repr(_usage(event) or ""), fields)
 
 
-SEMANTIC_KERNEL: Final = Dialect(
-    name="semantic-kernel", marks=marks, rows=(), complete=complete, marks_events=True
-)
+SEMANTIC_KERNEL: Final = Dialect(name="semantic-kernel", marks=marks, rows=(), complete=complete, marks_events=True)

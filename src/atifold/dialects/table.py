@@ -75,9 +75,7 @@ def _leave_whole(span: Span) -> Sequence[Span]:
     return (span,)
 
 
-Gather = Callable[
-    [Mapping[SpanKey, Span], Sequence[LogRecord]], "tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]"
-]
+Gather = Callable[[Mapping[SpanKey, Span], Sequence[LogRecord]], "tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]"]
 """Return all spans and the records that are left, of all spans and all records."""
 
 

@@ -29,8 +29,10 @@ _PARTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     for part, ends in (
         (
             "type",
-            r"span[._]?(?:type|kind)|run[._]?type|node[._]?type|entity[._]?type|observation[._]?type"
-            r"|span_attributes(?:\.type)?|nat\.event_type|spring\.ai\.kind|step[._]?type",
+            (
+                r"span[._]?(?:type|kind)|run[._]?type|node[._]?type|entity[._]?type|observation[._]?type"
+                r"|span_attributes(?:\.type)?|nat\.event_type|spring\.ai\.kind|step[._]?type"
+            ),
         ),
         ("id", r"tool[._]?call[._]?id|tool\.id"),
         ("input", r"inputs?|input_json|input[._]value|tool\.call\.arguments|chat\.client\.input"),
@@ -44,8 +46,10 @@ _PARTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("error", r"error(?:[._](?:message|details))?"),
         (
             "count",
-            r"(?:prompt|input|completion|output)_?tokens|prompt_cached_tokens|prompt_cache_creation_tokens"
-            r"|completion_reasoning_tokens|(?:cached_?input|reasoning)_?tokens|token_count\.(?:prompt|completion)",
+            (
+                r"(?:prompt|input|completion|output)_?tokens|prompt_cached_tokens|prompt_cache_creation_tokens"
+                r"|completion_reasoning_tokens|(?:cached_?input|reasoning)_?tokens|token_count\.(?:prompt|completion)"
+            ),
         ),
     )
 )
@@ -53,7 +57,8 @@ _PARTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
 
 _OTHERS: Final = (
     "atifold.", "ai.", "claude_code.", "codex.", "gemini_cli.", "gen_ai.input", "gen_ai.output", "gen_ai.tool.type",
-    "github.", "langfuse.", "langsmith.", "llm.input", "llm.output", "logfire.", "mlflow.", "openinference.", "traceloop.",
+    "github.", "langfuse.", "langsmith.", "llm.input", "llm.output", "logfire.", "mlflow.", "openinference.",
+    "traceloop.",
 )  # fmt: skip
 """How names begin that another dialect reads."""
 
@@ -62,8 +67,10 @@ _OWN: Final = ("lmnr.span.type", "braintrust.span_attributes", "mastra.span.type
 
 _KINDS: Final[dict[str, CallKind]] = {
     **dict.fromkeys(
-        ("llm", "model", "generation", "chat", "chat_model", "chat_completion", "completion", "inference", "model_call")
-        + ("llm_call", "model_generation", "model_step", "llm_start", "llm_end"),
+        (
+            *("llm", "model", "generation", "chat", "chat_model", "chat_completion", "completion", "inference"),
+            *("model_call", "llm_call", "model_generation", "model_step", "llm_start", "llm_end"),
+        ),
         CallKind.MODEL,
     ),
     **dict.fromkeys(
@@ -120,7 +127,9 @@ def classify(span: Span) -> Verdict:
     kind = _type(span)
     if kind in _ROOTS:
         return CallKind.WORKFLOW if span.parent_id is None else Ignored(f"{kind} span")
-    return _KINDS.get(kind) or (Ignored(f"{kind} span") if any(name.startswith(_OWN) for name in span.attributes) else None)
+    return _KINDS.get(kind) or (
+        Ignored(f"{kind} span") if any(name.startswith(_OWN) for name in span.attributes) else None
+    )
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
