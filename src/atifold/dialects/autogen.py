@@ -126,8 +126,8 @@ def _run(trace_id: str, runtime: Sequence[Span], members: Sequence[Span]) -> Ite
     asked = [m for m in messages if m["source"] == _USER]
     base = replace(first, trace_id=trace_id, parent_id=run_id, events=(), links=(), status_message="")
     written = {message["source"] for message in messages} - {_USER}
-    name = next(iter(written)) if len(written) == 1 else "team"
-    about = {_OWN: "run", _INPUT: [_as_user(m) for m in asked[:1]], "autogen.source": name}
+    about = {_OWN: "run", _INPUT: [_as_user(m) for m in asked[:1]]}
+    about |= {"autogen.source": next(iter(written))} if len(written) == 1 else {}
     yield replace(base, span_id=run_id, parent_id=None, name="autogen run", end_ns=end, attributes=about)
     yield from _requests(messages, base)
     results = {str(each.get("call_id")): each for m in messages if m["type"] == _EXECUTION for each in _items(m)}

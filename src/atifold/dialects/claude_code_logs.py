@@ -75,7 +75,7 @@ def gather(
         return spans, logs
     gathering = _Gathering(spans, typed)
     gathering.take_inner(typed)
-    for kind, record in own:
+    for kind, record in sorted(own, key=lambda pair: pair[0] == ASKED and gathering.has_requests):
         gathering.take(kind, record)
     return gathering.spans(), [record for record in logs if kind_of(record) is None]
 
@@ -96,6 +96,11 @@ class _Gathering:
         self._last: dict[Source, SpanKey] = {}
         self._source: dict[SpanKey, str] = {}
         self._made = Made(spans)
+
+    @property
+    def has_requests(self) -> bool:
+        """Tell whether requests have spans: what was asked is then brought to them last, when all else is known."""
+        return bool(self._requests)
 
     def take_inner(self, typed: Iterable[Span]) -> None:
         """Bring to each tool how it was decided on and executed, which are spans inside it."""
@@ -139,6 +144,9 @@ class _Gathering:
     def _request(self, kind: str, record: LogRecord) -> SpanKey | None:
         """Return the request that a record tells of: by its figures, what encloses it, and its time."""
         free = [span for span in self._requests if span.key not in self._done[kind] and _may_be(kind, record, span)]
+        if kind == ASKED:
+            source = source_of(record)[1] or ""
+            free = [span for span in free if self._source.get(span.key, source) == source]
         inside = [span for span in free if span.parent_id == record.span_id]
         found = min(inside or free, key=lambda span: (_distance(kind, record, span), span.key), default=None)
         return found.key if found else None
@@ -182,6 +190,9 @@ def _may_be(kind: str, record: LogRecord, span: Span) -> bool:
     if len(sessions) > 1 or (record.trace_id is not None and record.trace_id != span.trace_id):
         return False
     if _distance(kind, record, span) > _SLACK_NS:
+        return False
+    models = {named(record.attributes, "model"), named(span.attributes, "gen_ai.request.model", "model")} - {None}
+    if len(models) > 1:
         return False
     told, own = ([number(each.get(name)) for name in _FIGURES] for each in (record.attributes, span.attributes))
     return all(a == b or a is None or b is None for a, b in zip(told, own, strict=True))

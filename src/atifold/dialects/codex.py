@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from atifold.calls import MISSING, Failure, Message, Text
+from atifold.calls import MISSING, Attempt, Failure, Message, Text
 from atifold.dialects import exchange, values
 from atifold.dialects.codex_logs import (
     CALL_ID,
     DISPATCH,
+    FAILED_TRY,
     KIND,
     OWN,
     PROMPT,
@@ -36,7 +37,8 @@ from atifold.dialects.table import (
     Verdict,
 )
 from atifold.dialects.values import Note, word
-from atifold.spans import Span
+from atifold.jsontext import text_of
+from atifold.spans import Span, SpanEvent
 
 _KINDS: Final = {"turn": CallKind.AGENT, "request": CallKind.MODEL, "tool": CallKind.TOOL}
 _FIGURE: Final = "gen_ai.usage.input_tokens"
@@ -106,11 +108,20 @@ def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
         exchange.put(fields, "input", (Message("user", (Text(prompt or ""),)),) if told else None)
         fields.setdefault("agent", "codex")
     elif kind is CallKind.MODEL:
+        exchange.put(fields, "attempts", tuple(_attempt(e) for e in span.events if e.name == FAILED_TRY) or None)
         why = word(span.attributes.get("error.message"))
         if why is not None and failure(span) is None:
             fields["failure"] = Failure(word(span.attributes.get(KIND)), why)
     else:
         _complete_tool(span, fields)
+
+
+def _attempt(event: SpanEvent) -> Attempt:
+    """Return a try of a request that failed, with what is told of why."""
+    names = ("error.message", "http.response.status_code")
+    about = {name: event.attributes[name] for name in names if text_of(event.attributes.get(name))}
+    number = values.number(event.attributes.get("attempt"))
+    return Attempt(event.time_ns, number if isinstance(number, int) else None, about)
 
 
 def _complete_tool(span: Span, fields: Fields) -> None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from atifold.calls import MISSING
 from atifold.dialects import values
 from atifold.dialects.logs import event_of
-from atifold.dialects.records import begun_ns, made_span_id, made_trace_id, span_of
+from atifold.dialects.records import begun_ns, made_span_id, made_trace_id, named, span_of
 from atifold.dialects.values import Note, number
 from atifold.kinds import is_list, is_object
 from atifold.spans import LogRecord, Span, SpanKey
@@ -27,6 +27,9 @@ TRACING: Final = "codex.tracing"
 
 TRACED: Final = "codex.traced"
 """Marks tracing spans that are calls, which may bear no name of Codex's own."""
+
+FAILED_TRY: Final = "codex.failed_try"
+"""The event of a request that tells one try of it that failed."""
 
 KIND: Final = "event.kind"
 CALL_ID: Final = "call_id"
@@ -42,6 +45,7 @@ _FIGURE: Final = "input_token_count"
 _WHY: Final = "error.message"
 _USAGE: Final = ("gen_ai.usage.input_tokens", TURN_USAGE + "input_tokens")
 _REQUEST: Final = "sampling_request"
+_STATUS: Final = "http.response.status_code"
 _ERRORS_FROM: Final = 400
 
 
@@ -113,42 +117,54 @@ class _Conversation:
         self._turn: Span | None = None
         self._done: dict[SpanKey, Span] = {}
         self._before = 0
+        self._tries: list[LogRecord] = []
 
     def spans(self) -> Iterator[Span]:
         """Return the turns, requests and tools that the records tell of."""
-        for at, record in enumerate(self._records):
+        for record in self._records:
             if record.name == "codex.user_prompt":
-                self._begin(record, at)
+                self._begin(record)
             elif record.name == "codex.api_request":
-                self._take_sent(record, at)
+                self._take_sent(record)
             elif record.name == "codex.sse_event" and _is_end(record):
-                self._add(record, "request", at, start_ns=self._before or record.time_ns)
-                self._before = 0
+                self._take_end(record)
             elif record.name in ("codex.tool_result", "codex.tool_decision"):
-                self._take_tool(record, at)
+                self._take_tool(record)
+        self._give_up()
         yield from self._done.values()
 
-    def _begin(self, record: LogRecord, at: int) -> None:
-        self._turn = self._span(record, "turn", at, None, start_ns=record.time_ns)
+    def _begin(self, record: LogRecord) -> None:
+        self._give_up()
+        self._turn = self._span(record, "turn", None, start_ns=record.time_ns)
         self._done[self._turn.key] = self._turn
 
-    def _take_sent(self, record: LogRecord, at: int) -> None:
-        """Note when a request was sent; one that failed is a call without an answer."""
-        status = number(record.attributes.get("http.response.status_code"))
-        if _WHY in record.attributes or (status is not None and status >= _ERRORS_FROM):
-            self._add(
-                record,
-                "request",
-                at,
-                start_ns=begun_ns(record),
-                **{_WHY: record.attributes.get(_WHY) or f"status {status}"},
-            )
+    def _take_sent(self, record: LogRecord) -> None:
+        """Note when a request was sent, and a try that failed: another one may follow."""
+        if _failed(record):
+            self._tries.append(record)
         elif not self._before:
             self._before = begun_ns(record)
 
-    def _take_tool(self, record: LogRecord, at: int) -> None:
+    def _take_end(self, record: LogRecord) -> None:
+        """Make the call that ends with a record, with the tries that failed before."""
+        if _WHY in record.attributes:
+            self._tries.append(record)
+            return
+        first = min([self._before or record.time_ns, *map(begun_ns, self._tries)])
+        self._add(record, start_ns=first, tries=self._tries)
+        self._before, self._tries = 0, []
+
+    def _give_up(self) -> None:
+        """Make a call of tries none of which had an answer."""
+        if self._tries:
+            *tries, last = self._tries
+            why = named(last.attributes, _WHY) or f"status {named(last.attributes, _STATUS)}"
+            self._add(last, start_ns=begun_ns(self._tries[0]), tries=tries, **{_WHY: why})
+        self._before, self._tries = 0, []
+
+    def _take_tool(self, record: LogRecord) -> None:
         """Take a tool's result, or what was decided on it; one that was not allowed may have no result."""
-        told = str(record.attributes.get(CALL_ID) or at)
+        told = named(record.attributes, CALL_ID) or str(record.time_ns)
         key = (self._trace_id, made_span_id(_PREFIX, self._name, "tool", told))
         known = self._done.get(key)
         parent = self._turn.key if self._turn else None
@@ -159,10 +175,11 @@ class _Conversation:
         is_decision = record.name == "codex.tool_decision"
         self._put(replace(span, events=(*events, event_of(record)) if is_decision else events))
 
-    def _add(self, record: LogRecord, kind: str, at: int, *, start_ns: int, **more: Any) -> None:
+    def _add(self, record: LogRecord, *, start_ns: int, tries: Sequence[LogRecord], **more: str) -> None:
         parent = self._turn.key if self._turn else None
-        span = self._span(record, kind, at, parent, start_ns=start_ns)
-        self._put(replace(span, attributes={**span.attributes, **more}))
+        span = self._span(record, "request", parent, start_ns=start_ns)
+        failed = tuple(replace(event_of(each), name=FAILED_TRY) for each in tries)
+        self._put(replace(span, attributes={**span.attributes, **more}, events=failed))
 
     def _put(self, span: Span) -> None:
         """Keep a span, and let its turn last as long."""
@@ -173,9 +190,15 @@ class _Conversation:
             self._turn = replace(self._turn, end_ns=ended, attributes={**agent, **self._turn.attributes})
             self._done[self._turn.key] = self._turn
 
-    def _span(self, record: LogRecord, kind: str, at: int, parent: SpanKey | None, *, start_ns: int) -> Span:
-        key = (self._trace_id, made_span_id(_PREFIX, self._name, kind, at))
+    def _span(self, record: LogRecord, kind: str, parent: SpanKey | None, *, start_ns: int) -> Span:
+        key = (self._trace_id, made_span_id(kind, record.time_ns, record.attributes))
         return span_of(record, key, parent, f"codex.{kind}", {**record.attributes, OWN: kind}, start_ns=start_ns)
+
+
+def _failed(record: LogRecord) -> bool:
+    """Tell whether a request had no answer."""
+    status = number(record.attributes.get(_STATUS))
+    return _WHY in record.attributes or (status is not None and status >= _ERRORS_FROM)
 
 
 def _is_end(record: LogRecord) -> bool:

@@ -12,7 +12,7 @@ from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.frames import frames
-from atifold.dialects.logs import attach
+from atifold.dialects.logs import attach, distinct
 from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
 from atifold.dialects.openinference import OPENINFERENCE, is_node
@@ -86,7 +86,7 @@ def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[Span
 
     Log records are part of the spans that they name; of the others dialects make spans.
     """
-    found, records = _gathered(_distinct(spans), list(logs))
+    found, records = _gathered(_distinct(spans), distinct(logs))
     at_hand, loose = attach(found, records)
     made = [span for dialect in DIALECTS for span in dialect.from_logs(loose)] if loose else []
     at_hand = {**at_hand, **{span.key: span for span in made}} if made else at_hand

@@ -39,7 +39,7 @@ _PARTS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
         ("output", r"outputs?|output_json|output[._]value|tool\.call\.result|chat\.client\.output"),
         ("usage", r"usage|usage_details|token_usage|metrics"),
         ("metadata", r"(?:span[._])?metadata"),
-        ("model", r"(?<!available_)model(?:[._]?(?:name|id))?"),
+        ("model", r"model(?:[._]?(?:name|id))?"),
         ("conversation", r"(?:session|thread|conversation)[._]?id"),
         ("tool", r"tool[._]?name|tool\.definition\.name"),
         ("agent", r"agent[._]?name"),
