@@ -76,9 +76,9 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 
 def _complete_agent(span: Span, fields: Fields) -> None:
     """Fill in what the person asked."""
-    told = span.attributes.get("user_prompt", told_by(span.events, "user_prompt").get("prompt"))
-    prompt = word(told)
-    if prompt is not None and prompt != _REDACTED:
+    told = (span.attributes.get("user_prompt"), told_by(span.events, "user_prompt").get("prompt"))
+    prompt = next((text for each in told if (text := word(each)) and text != _REDACTED), None)
+    if prompt is not None:
         fields.setdefault("input", (Message("user", (Text(prompt),)),))
     fields.setdefault("agent", word(span.attributes.get("subagent_type")) or "claude-code")
 

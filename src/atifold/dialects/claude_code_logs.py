@@ -69,7 +69,7 @@ def gather(
     spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
 ) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
     """Return the spans with the events that records and inner spans are, and the records of others."""
-    own = sorted(((kind, r) for r in logs if (kind := kind_of(r))), key=lambda pair: _order(pair[1]))
+    own = sorted(((kind, r) for r in logs if (kind := kind_of(r))), key=lambda pair: _order(*pair))
     typed = [span for span in spans.values() if is_own(span)]
     if not own and not typed:
         return spans, logs
@@ -80,8 +80,9 @@ def gather(
     return gathering.spans(), [record for record in logs if kind_of(record) is None]
 
 
-def _order(record: LogRecord) -> tuple[int, float]:
-    return record.time_ns, number(record.attributes.get("event.sequence")) or 0
+def _order(kind: str, record: LogRecord) -> tuple[int, float, bool]:
+    """Order records by their time and their count; where nothing counts them, the end goes before the answer."""
+    return record.time_ns, number(record.attributes.get("event.sequence")) or 0, kind in _ANSWERS
 
 
 class _Gathering:
@@ -186,10 +187,10 @@ class _Gathering:
 
 def _may_be(kind: str, record: LogRecord, span: Span) -> bool:
     """Tell whether nothing that both state differs: the session, the figures, the time."""
+    if _distance(kind, record, span) > _SLACK_NS:
+        return False
     sessions = {named(record.attributes, "session.id"), named(span.attributes, "session.id")} - {None}
     if len(sessions) > 1 or (record.trace_id is not None and record.trace_id != span.trace_id):
-        return False
-    if _distance(kind, record, span) > _SLACK_NS:
         return False
     models = {named(record.attributes, "model"), named(span.attributes, "gen_ai.request.model", "model")} - {None}
     if len(models) > 1:

@@ -141,7 +141,7 @@ class Made:
 def _subagent(above: SpanKey, source: str, requests: Sequence[Span], tools: Iterable[Span]) -> Iterator[Span]:
     """Yield a subagent and its requests, under the tool in whose time it ran."""
     start, end = min(r.start_ns for r in requests), max(r.end_ns or r.start_ns for r in requests)
-    callers = (t for t in tools if t.attributes.get("tool_name") in _CALLS_AGENTS)
+    callers = (t for t in tools if named(t.attributes, "tool_name") in _CALLS_AGENTS)
     caller = next((t for t in callers if t.start_ns <= start and end <= (t.end_ns or 0)), None)
     first = requests[0]
     about = {TYPE: "subagent", "subagent_type": source.rpartition(":")[2]}

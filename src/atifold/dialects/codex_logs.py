@@ -70,19 +70,29 @@ def gather(
     made: dict[SpanKey, Span] = {}
     for name, records in told.items():
         made |= {span.key: span for span in _Conversation(name, records).spans()}
-    by_records = {kind for span in made.values() for kind in (span.attributes[OWN],)}
-    marked = {key: _marked(span, by_records, made, spans) for key, span in traced.items()}
+    has_requests = any(span.attributes[OWN] == "request" for span in made.values())
+    tools = {named(span.attributes, CALL_ID) for span in made.values()}
+    told_tools = {key for key, span in traced.items() if TOOL_PHASE in span.attributes and _call_id(span) in tools}
+    marked = {
+        key: _hidden(span) if has_requests or key in told_tools else _from_its_begin(span, spans)
+        for key, span in traced.items()
+    }
     linked = _with_callers(made)
     return {**spans, **marked, **linked}, [record for record in logs if not record.name.startswith(_PREFIX)]
 
 
-def _marked(span: Span, by_records: set[Any], made: Mapping[SpanKey, Span], spans: Mapping[SpanKey, Span]) -> Span:
-    """Return a tracing span, marked as none of the calls where records tell it; a request from its begin on."""
-    is_tool = TOOL_PHASE in span.attributes
-    known = is_tool and any(each.attributes.get(CALL_ID) == span.attributes[CALL_ID] for each in made.values())
-    if known or "request" in by_records:
-        return replace(span, attributes={TRACING: True})
-    start_ns = span.start_ns if is_tool else _asked_ns(span, spans)
+def _call_id(span: Span) -> str | None:
+    return named(span.attributes, CALL_ID)
+
+
+def _hidden(span: Span) -> Span:
+    """Return a tracing span marked as none of the calls: records tell it."""
+    return replace(span, attributes={TRACING: True})
+
+
+def _from_its_begin(span: Span, spans: Mapping[SpanKey, Span]) -> Span:
+    """Return a tracing span marked as a call, a request from its begin on."""
+    start_ns = span.start_ns if TOOL_PHASE in span.attributes else _asked_ns(span, spans)
     return replace(span, start_ns=start_ns, attributes={**span.attributes, TRACED: True})
 
 

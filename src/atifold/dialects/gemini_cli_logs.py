@@ -101,10 +101,12 @@ def _events(
 
 def _may_be(record: LogRecord, span: Span) -> bool:
     """Tell whether nothing that both state differs: the session, the figures, the time."""
+    if _distance(record, span) > _SLACK_NS:
+        return False
     sessions = {named(record.attributes, "session.id"), _session(span)} - {None}
     pairs = ((_plain(record.attributes.get(a)), _plain(span.attributes.get(b))) for a, b in _FIGURES)
     figures = all(told == own or told is None or own is None for told, own in pairs)
-    return len(sessions) < 2 and figures and _distance(record, span) <= _SLACK_NS  # noqa: PLR2004  one is the same
+    return len(sessions) < 2 and figures  # noqa: PLR2004  one is the same
 
 
 def _plain(value: Any) -> Any:

@@ -201,7 +201,8 @@ def _as_response(value: Any) -> Any:
         parts += [{"type": "text", "text": text}] if word(text) else []
         calls = [call.get("payload", call) for call in value["toolCalls"] if is_object(call)]
         parts += [{**call, "type": "tool-call"} for call in calls if is_object(call)]
-        return {**value, "role": "assistant", "content": parts}
+        rest = {name: each for name, each in value.items() if name not in ("reasoning", "reasoningText", "text")}
+        return {**rest, "role": "assistant", "content": parts}
     return value
 
 
@@ -237,12 +238,20 @@ def _cost(usage: Any) -> Any:
     return next((usage[name] for name in names if is_object(usage) and name in usage), None)
 
 
+_PLAIN: Final = frozenset(
+    {
+        "type", "kind", "input", "inputs", "input.value", "input.mime_type", "output", "outputs", "output.value",
+        "output.mime_type", "usage", "metrics", "metadata", "model", "model_name", "error",
+    }
+)  # fmt: skip
+
 TYPED: Final = Dialect(
     name="typed",
     marks=marks,
     rows=(),
     classify=classify,
     complete=complete,
+    known=_PLAIN,
     known_prefixes=("braintrust.", "lmnr.", "mastra.", "nat.", "spring.ai."),
     gather=gather,
 )
