@@ -96,6 +96,7 @@ class _Gathering:
         self._done: defaultdict[str, set[SpanKey]] = defaultdict(set)
         self._last: dict[Source, SpanKey] = {}
         self._source: dict[SpanKey, str] = {}
+        self._named: dict[SpanKey, str | None] = {}
         self._made = Made(spans)
 
     @property
@@ -140,6 +141,7 @@ class _Gathering:
         self._source[key] = source[1] or ""
         if kind in ENDS:
             self._last[source] = key
+            self._named[key] = named(record.attributes, "agent.name")
         self._events[key].append(event)
 
     def _request(self, kind: str, record: LogRecord) -> SpanKey | None:
@@ -170,7 +172,11 @@ class _Gathering:
             return replace(span, parent_id=None)
         if "agent_id" not in span.attributes or "subagent_type" in span.attributes:
             return span
-        name = self._type_above(span) or (source.rpartition(":")[2] if source.startswith(SUBAGENT) else None)
+        name = (
+            self._type_above(span)
+            or self._named.get(span.key)
+            or (source.rpartition(":")[2] if source.startswith(SUBAGENT) else None)
+        )
         return replace(span, attributes={**span.attributes, "subagent_type": name}) if name else span
 
     def _type_above(self, span: Span) -> str | None:

@@ -43,7 +43,8 @@ _CONVERSATION: Final = "conversation.id"
 _COMPLETED: Final = ("response.completed", "response.failed", "response.incomplete")
 _FIGURE: Final = "input_token_count"
 _WHY: Final = "error.message"
-_USAGE: Final = ("gen_ai.usage.input_tokens", TURN_USAGE + "input_tokens")
+_USAGE: Final = "gen_ai.usage.input_tokens"
+_EFFORT: Final = "codex.request.reasoning_effort"
 _REQUEST: Final = "sampling_request"
 _STATUS: Final = "http.response.status_code"
 _ERRORS_FROM: Final = 400
@@ -52,8 +53,9 @@ _ERRORS_FROM: Final = 400
 def is_tracing(span: Span) -> bool:
     """Tell whether Codex wrote a tracing span that could be a call."""
     found = span.attributes
-    is_used = any(name in found for name in _USAGE)
-    if is_used and (span.scope_name.startswith("codex") or any(name.startswith(_PREFIX) for name in found)):
+    if _USAGE in found and (span.scope_name.startswith("codex") or _EFFORT in found):
+        return True
+    if TURN_USAGE + "input_tokens" in found:
         return True
     return found.get(TOOL_PHASE) == DISPATCH and CALL_ID in found
 
