@@ -46,6 +46,7 @@ NO_CALLS: Final = frozenset(
         "fetch_response",
         "create_agent",
         "plan",
+        "schedule_tool_calls",  # Gemini CLI: repeats the calls inside it
         "search_memory",
         "create_memory",
         "update_memory",

@@ -12,11 +12,12 @@ from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.frames import frames
-from atifold.dialects.logs import attach
+from atifold.dialects.logs import attach, distinct
 from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
 from atifold.dialects.openinference import OPENINFERENCE, is_node
 from atifold.dialects.parents import Parent, resolve
+from atifold.dialects.placing import placed
 from atifold.dialects.registry import DIALECTS
 from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
@@ -72,7 +73,7 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     merged, notes, into = merge(_real(calls, at_hand, tally))
     told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
-        calls=tuple(settle(told)),
+        calls=tuple(settle(placed(told))),
         ignored=dict(sorted(Counter(tally.ignored.values()).items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),
@@ -101,13 +102,23 @@ def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[Span
 
     Log records are part of the spans that they name; of the others dialects make spans.
     """
-    at_hand, loose = attach(_distinct(spans), logs)
+    found, records = _gathered(_distinct(spans), distinct(logs))
+    at_hand, loose = attach(found, records)
     made = [span for dialect in DIALECTS for span in dialect.from_logs(loose)] if loose else []
     at_hand = {**at_hand, **{span.key: span for span in made}} if made else at_hand
     several = {key: parts for key, span in at_hand.items() if len(parts := _parts(span)) > 1}
     if several:
         at_hand = {part.key: part for key, span in at_hand.items() for part in several.get(key, (span,))}
     return at_hand, [[part.key for part in parts] for parts in several.values()]
+
+
+def _gathered(
+    spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
+) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
+    """Return the spans and the records as the dialects put them together whose calls are told by several."""
+    for dialect in DIALECTS:
+        spans, logs = dialect.gather(spans, logs)
+    return spans, logs
 
 
 def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> list[Call]:
