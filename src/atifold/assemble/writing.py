@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from atifold.assemble.counts import Counts
 from atifold.assemble.trace import Job
 from atifold.errors import AtifoldError
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 if TYPE_CHECKING:
     from atifold.fold import Document
@@ -19,9 +19,16 @@ _LAST_RETRY_S: Final = 60.0
 
 
 class Fold(Protocol):
-    """Turn the spans of tied traces into documents."""
+    """Turn the spans and log records of tied traces into documents."""
 
-    def __call__(self, spans: Sequence[Span], *, incomplete: Sequence[str] = (), part: int = 1) -> Sequence[Document]:
+    def __call__(
+        self,
+        spans: Sequence[Span],
+        *,
+        logs: Sequence[LogRecord] = (),
+        incomplete: Sequence[str] = (),
+        part: int = 1,
+    ) -> Sequence[Document]:
         """Return the documents; `incomplete` says which spans are missing, `part` counts from 1."""
         ...
 
@@ -65,7 +72,7 @@ class Outbox:
     def fold(self, job: Job) -> Sequence[Document] | None:
         """Return the job's documents, None where folding failed."""
         try:
-            return self._fold(job.spans, incomplete=job.reasons, part=job.part)
+            return self._fold(job.spans, logs=job.logs, incomplete=job.reasons, part=job.part)
         except Exception as error:  # noqa: BLE001 - guards the user's program
             sort = type(error).__name__
             self._counts.add("fold_errors", "trace %s cannot be folded: %s", job.trace_id, _kind(error), sort=sort)
