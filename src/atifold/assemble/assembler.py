@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from atifold import process
 from atifold.assemble.bounds import Bounds
@@ -23,6 +23,14 @@ from atifold.assemble.writing import Fold, Outbox, Sink
 from atifold.spans import LogRecord, Span
 
 _NAP_S: Final = 0.2
+
+
+class Held(NamedTuple):
+    """Bytes that an assembler holds: of traces, of what waits to be folded, of documents without a place."""
+
+    traces: int
+    waiting: int
+    unsaved: int
 
 
 class Assembler:
@@ -213,6 +221,12 @@ class Assembler:
     def waiting(self) -> int:
         """Return how many things were told and wait to be put away."""
         return len(self._inbox)
+
+    @property
+    def held(self) -> Held:
+        """Return the bytes that are held now."""
+        with self._lock:
+            return Held(self._table.held, self._table.waiting, self._outbox.unsaved_bytes)
 
     @property
     def counts(self) -> dict[str, int]:

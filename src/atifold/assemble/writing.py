@@ -65,7 +65,7 @@ class Outbox:
         self._clock = clock
         self._max_bytes = max_bytes
         self._unsaved: OrderedDict[str, _Unsaved] = OrderedDict()
-        self._unsaved_bytes = 0
+        self.unsaved_bytes = 0
         self._retry_s = _FIRST_RETRY_S
         self.retry_at = float("inf")
 
@@ -105,11 +105,11 @@ class Outbox:
     def _keep_unsaved(self, unsaved: _Unsaved) -> None:
         name = unsaved.document.name
         before = self._unsaved.pop(name, None)
-        self._unsaved_bytes += unsaved.size - (before.size if before else 0)
+        self.unsaved_bytes += unsaved.size - (before.size if before else 0)
         self._unsaved[name] = unsaved
-        while self._unsaved_bytes > self._max_bytes and len(self._unsaved) > 1:
+        while self.unsaved_bytes > self._max_bytes and len(self._unsaved) > 1:
             _, oldest = self._unsaved.popitem(last=False)
-            self._unsaved_bytes -= oldest.size
+            self.unsaved_bytes -= oldest.size
             self._lose(oldest)
 
     def _write_unsaved(self, name: str) -> bool:
@@ -126,7 +126,7 @@ class Outbox:
             return False
         if self._unsaved.get(name) is unsaved:
             del self._unsaved[name]
-            self._unsaved_bytes -= unsaved.size
+            self.unsaved_bytes -= unsaved.size
         self._counts.add("documents_written")
         self._retry_s = _FIRST_RETRY_S
         self.retry_at = float("inf") if not self._unsaved else self._clock()
@@ -135,7 +135,7 @@ class Outbox:
     def _discard(self, name: str) -> None:
         before = self._unsaved.pop(name, None)
         if before is not None:
-            self._unsaved_bytes -= before.size
+            self.unsaved_bytes -= before.size
         try:
             self._sink.discard(name)
             self._counts.add("documents_replaced")

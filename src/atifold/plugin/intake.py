@@ -13,13 +13,13 @@ from opentelemetry.sdk.trace import ReadableSpan
 from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Logged, Started
 from atifold.plugin import doors
-from atifold.plugin.folder import hindrance
 from atifold.plugin.listener import Listener
 from atifold.plugin.screening import Screen
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
 from atifold.redaction import Redact, Redaction
 from atifold.settings import Settings
 from atifold.sinks import DirectorySink
+from atifold.sinks.folder import hindrance
 from atifold.spans import LogRecord, Span
 
 _log = logging.getLogger("atifold")

@@ -1,0 +1,139 @@
+"""Take OTLP over HTTP: `POST /v1/traces` and `/v1/logs`, protobuf or JSON, plain or gzip.
+
+Beside them stand `GET /healthz` and `GET /metrics`. Source: the OTLP specification, "OTLP/HTTP".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Executor
+from functools import partial
+from typing import Any, Final
+
+from aiohttp import web
+
+from atifold.serve import figures
+from atifold.serve.receiver import Receiver
+from atifold.serve.refusals import BAD, SLOW, TOO_LARGE, UNREADABLE, RefusedError
+from atifold.serve.room import Share
+from atifold.serve.signals import SIGNALS, Form, Read, Signal, response, written
+
+_CHUNK: Final = 65_536
+_PLAIN: Final = ("", "identity")
+
+
+class HttpDoor:
+    """Answer HTTP requests; bodies are read here and taken in by the threads of `executor`."""
+
+    def __init__(self, receiver: Receiver, executor: Executor) -> None:
+        """Take who takes requests in, and the threads."""
+        self._receiver = receiver
+        self._executor = executor
+        self._runner: web.AppRunner | None = None
+        self.others: Callable[[], dict[str, int]] = dict
+
+    def runner(self) -> web.AppRunner:
+        """Return what listens, not yet set up."""
+        app = web.Application()
+        app.add_routes([web.post(signal.path, self._export(signal)) for signal in SIGNALS])
+        app.add_routes([web.get("/healthz", self._health), web.get("/metrics", self._metrics)])
+        self._runner = web.AppRunner(
+            app,
+            access_log=None,
+            auto_decompress=False,  # unpacked by us, within the limit
+            shutdown_timeout=self._receiver.limits.drain_s,
+        )
+        return self._runner
+
+    @property
+    def open(self) -> int:
+        """Return how many connections there are."""
+        server = self._runner.server if self._runner is not None else None
+        return len(server.connections) if server is not None else 0
+
+    def _export(self, signal: Signal) -> Callable[[web.Request], Awaitable[web.Response]]:
+        async def handle(request: web.Request) -> web.Response:
+            form = Form.JSON if request.content_type == Form.JSON else Form.PROTOBUF
+            try:
+                found = await self._take(request, signal)
+            except RefusedError as error:
+                self._receiver.count("http", signal, error.reason)
+                return _refused(error, form)
+            self._receiver.count("http", signal, None)
+            return _answer(200, response(signal, found.rejected, found.words), form)
+
+        return handle
+
+    async def _take(self, request: web.Request, signal: Signal) -> Read:
+        with self._receiver.admit(request.headers.get("Authorization"), self.open) as share:
+            form, packed = _form(request), _packed(request)
+            data = await self._body(request, share)
+            take = partial(self._receiver.take, data, form, signal, share, packed=packed)
+            return await asyncio.get_running_loop().run_in_executor(self._executor, take)
+
+    async def _body(self, request: web.Request, share: Share) -> bytes:
+        """Return the body as it came; raises RefusedError where it is too large, too slow or breaks off."""
+        limits = self._receiver.limits
+        if (request.content_length or 0) > limits.max_body_bytes:
+            raise _too_large(limits.max_body_bytes)
+        try:
+            return await asyncio.wait_for(_read(request, share, limits.max_body_bytes), limits.read_s)
+        except asyncio.TimeoutError:
+            raise RefusedError(SLOW, f"the body did not come within {limits.read_s:g} s") from None
+        except web.PayloadAccessError as error:
+            raise RefusedError(BAD, f"the body cannot be read: {error}") from None
+
+    async def _health(self, _request: web.Request) -> web.Response:
+        closing = self._receiver.closing
+        return web.json_response({"status": "closing" if closing else "ok"}, status=503 if closing else 200)
+
+    async def _metrics(self, request: web.Request) -> web.Response:
+        try:
+            self._receiver.check(request.headers.get("Authorization"))
+        except RefusedError as error:
+            return _refused(error, Form.JSON)
+        text = self._receiver.metrics({"http": self.open, **self.others()})
+        return web.Response(text=text, headers={"Content-Type": figures.MEDIA_TYPE})
+
+
+def _form(request: web.Request) -> Form:
+    try:
+        return Form(request.content_type)
+    except ValueError:
+        wanted = " or ".join(Form)
+        raise RefusedError(UNREADABLE, f"Content-Type {request.content_type}: {wanted} was wanted") from None
+
+
+def _packed(request: web.Request) -> bool:
+    encoding = request.headers.get("Content-Encoding", "").strip().lower()
+    if encoding not in (*_PLAIN, "gzip"):
+        raise RefusedError(UNREADABLE, f"Content-Encoding {encoding}: gzip or none was wanted")
+    return encoding == "gzip"
+
+
+async def _read(request: web.Request, share: Share, most: int) -> bytes:
+    data = bytearray()
+    async for chunk in request.content.iter_chunked(_CHUNK):
+        if len(data) + len(chunk) > most:
+            raise _too_large(most)
+        share.grow(len(chunk))
+        data += chunk
+    return bytes(data)
+
+
+def _too_large(most: int) -> RefusedError:
+    return RefusedError(TOO_LARGE, f"the body has more than {most:,} bytes")
+
+
+def _refused(error: RefusedError, form: Form) -> web.Response:
+    answer = _answer(error.reason.http, error.status(), form)
+    if error.retry_s:
+        answer.headers["Retry-After"] = str(error.retry_s)
+    if error.reason.http == web.HTTPUnauthorized.status_code:
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    return answer
+
+
+def _answer(status: int, message: Any, form: Form) -> web.Response:
+    return web.Response(status=status, body=written(message, form), content_type=form.value)
