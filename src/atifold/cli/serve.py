@@ -96,6 +96,7 @@ def command(
     """
     _mind_libraries()
     _mind_unknown(command)
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its core writes to stderr what we say in our words
     from atifold.serve import Limits, Place, Receiver
     from atifold.serve.running import serve
     from atifold.sinks import DirectorySink
@@ -181,8 +182,8 @@ def _troubles_said() -> Generator[None]:
 
 
 def _say_where(listening: Listening, folder: Path) -> None:
-    places = [f"{url} ({name})" for name, url in (("HTTP", listening.http), ("gRPC", listening.grpc)) if url]
-    say(f"listening on {' and '.join(places)}; trajectories go to {folder}")
+    beside = f" and {listening.grpc} (gRPC)" if listening.grpc else ""
+    say(f"listening on {listening.http} (HTTP){beside}; trajectories go to {folder}")
 
 
 def _end(receiver: Receiver, folder: Path, number: int) -> int:

@@ -6,12 +6,14 @@ Beside them stand `GET /healthz` and `GET /metrics`. Source: the OTLP specificat
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
 from functools import partial
 from typing import Any, Final
 
-from aiohttp import web
+from aiohttp import ClientError, web
+from aiohttp.http import HttpProcessingError
 
 from atifold.serve import figures
 from atifold.serve.receiver import Receiver
@@ -36,11 +38,13 @@ class HttpDoor:
     def runner(self) -> web.AppRunner:
         """Return what listens, not yet set up."""
         app = web.Application()
+        app.on_response_prepare.append(_sign)
         app.add_routes([web.post(signal.path, self._export(signal)) for signal in SIGNALS])
         app.add_routes([web.get("/healthz", self._health), web.get("/metrics", self._metrics)])
         self._runner = web.AppRunner(
             app,
             access_log=None,
+            logger=_quiet(),
             auto_decompress=False,  # unpacked by us, within the limit
             shutdown_timeout=self._receiver.limits.drain_s,
         )
@@ -81,8 +85,8 @@ class HttpDoor:
             return await asyncio.wait_for(_read(request, share, limits.max_body_bytes), limits.read_s)
         except asyncio.TimeoutError:
             raise RefusedError(SLOW, f"the body did not come within {limits.read_s:g} s") from None
-        except web.PayloadAccessError as error:
-            raise RefusedError(BAD, f"the body cannot be read: {error}") from None
+        except (ConnectionError, ClientError, HttpProcessingError) as error:
+            raise RefusedError(BAD, f"the body breaks off ({type(error).__name__})") from None
 
     async def _health(self, _request: web.Request) -> web.Response:
         closing = self._receiver.closing
@@ -95,6 +99,24 @@ class HttpDoor:
             return _refused(error, Form.JSON)
         text = self._receiver.metrics({"http": self.open, **self.others()})
         return web.Response(text=text, headers={"Content-Type": figures.MEDIA_TYPE})
+
+
+def _quiet() -> logging.Logger:
+    """Return a logger for the library, which says with a traceback, and bytes of theirs, what strangers send."""
+    log = logging.getLogger("atifold.http")
+    log.addFilter(_briefly)
+    return log
+
+
+def _briefly(record: logging.LogRecord) -> bool:
+    """Make an error of a handler one line; what is no HTTP was answered, and is not said."""
+    error = record.exc_info[1] if record.exc_info else None
+    record.msg, record.args, record.exc_info = f"a request over HTTP failed: {type(error).__name__}", (), None
+    return error is not None and not isinstance(error, HttpProcessingError)
+
+
+async def _sign(_request: web.Request, answer: web.StreamResponse) -> None:
+    answer.headers["Server"] = "atifold"  # versions are nobody's business
 
 
 def _form(request: web.Request) -> Form:

@@ -14,10 +14,10 @@ class Tls(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a server listens; port 0 is any free one, None none."""
+    """Where a server listens; port 0 is any free one, no gRPC port is no gRPC."""
 
     host: str = "127.0.0.1"
-    port: int | None = 4318
+    port: int = 4318
     grpc_port: int | None = 4317
     tls: Tls | None = None
 

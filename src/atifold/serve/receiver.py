@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from atifold.assemble import Assembler, Bounds, Fold, Folding, Sink
 from atifold.serve import figures
 from atifold.serve.figures import Figures
 from atifold.serve.limits import Limits
-from atifold.serve.refusals import BUSY, CLOSING, UNKNOWN, Reason, RefusedError
+from atifold.serve.refusals import BUSY, CLOSING, FAULT, UNKNOWN, Reason, RefusedError
 from atifold.serve.room import Room, Share
 from atifold.serve.signals import TRACES, Form, Read, Signal, read, unpacked
 from atifold.settings import Settings
@@ -83,10 +84,17 @@ class Receiver:
 
     def take(self, data: bytes, form: Form, signal: Signal, share: Share, *, packed: bool = False) -> Read:
         """Take the body of a request; raises RefusedError where none of it can be read."""
-        if packed:
-            data = unpacked(data, self.limits.max_body_bytes)
-            share.grow(len(data))
-        found = read(data, form, signal)
+        try:
+            if packed:
+                data = unpacked(data, self.limits.max_body_bytes)
+                share.grow(len(data))
+            found = read(data, form, signal)
+        except RefusedError:
+            raise
+        except Exception as error:  # noqa: BLE001  one request must not cost the others, and no word of it stands in a log
+            words = f"an error of atifold itself: {type(error).__name__}"
+            self._assembler.note("internal_errors", words, 1, level=logging.WARNING)
+            raise RefusedError(FAULT, words) from None
         for item in found.items:
             if isinstance(item, Span):
                 self._assembler.closed(item)

@@ -24,6 +24,7 @@ UNKNOWN: Final = Reason("unauthenticated", 401, code_pb2.UNAUTHENTICATED)
 SLOW: Final = Reason("slow", 408, code_pb2.DEADLINE_EXCEEDED)
 TOO_LARGE: Final = Reason("too_large", 413, code_pb2.RESOURCE_EXHAUSTED)
 UNREADABLE: Final = Reason("unsupported", 415, code_pb2.UNIMPLEMENTED)
+FAULT: Final = Reason("fault", 500, code_pb2.INTERNAL)
 BUSY: Final = Reason("busy", 429, code_pb2.RESOURCE_EXHAUSTED, again=True)
 CLOSING: Final = Reason("closing", 503, code_pb2.UNAVAILABLE, again=True)
 

@@ -26,9 +26,9 @@ _THREADS: Final = 2
 
 
 class Listening(NamedTuple):
-    """The URLs at which a server listens, None where it does not."""
+    """The URLs at which a server listens; that of gRPC is None where it does not."""
 
-    http: str | None
+    http: str
     grpc: str | None
 
 
@@ -58,18 +58,17 @@ async def _serve(receiver: Receiver, place: Place, ready: Callable[[Listening], 
 
 async def _open(runner: web.AppRunner, server: aio.Server, place: Place) -> Listening:
     await runner.setup()
-    port, grpc_port = place.port, place.grpc_port
-    http_url = None if port is None else await _listen(runner, place, port)
-    rpc_url = None if grpc_port is None else _bind(server, place, grpc_port)
+    http_url = await _listen(runner, place)
+    rpc_url = None if place.grpc_port is None else _bind(server, place, place.grpc_port)
     await server.start()
     return Listening(http_url, rpc_url)
 
 
-async def _listen(runner: web.AppRunner, place: Place, port: int) -> str:
+async def _listen(runner: web.AppRunner, place: Place) -> str:
     try:
-        await web.TCPSite(runner, place.host, port, ssl_context=_context(place.tls)).start()
+        await web.TCPSite(runner, place.host, place.port, ssl_context=_context(place.tls)).start()
     except OSError as error:
-        raise CannotListenError(place.host, port, _why(error)) from None
+        raise CannotListenError(place.host, place.port, _why(error)) from None
     return _url(place, runner.addresses[0][1])
 
 
@@ -109,7 +108,7 @@ def _context(tls: Tls | None) -> ssl.SSLContext | None:
         return None
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
-        context.load_cert_chain(tls.certificate, tls.key)
+        context.load_cert_chain(tls.certificate, tls.key, password=lambda: b"")  # without asking for one
     except OSError as error:  # ssl.SSLError is one too
         raise InputError(tls.certificate, f"cannot be used: {error.strerror or error}", _WANTED) from None
     return context

@@ -6,7 +6,7 @@ import zlib
 from enum import Enum
 from typing import Any, Final, NamedTuple, Union
 
-from google.protobuf.json_format import MessageToJson
+from google.protobuf.json_format import MessageToDict, MessageToJson
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest, ExportLogsServiceResponse
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from atifold.jsontext import fault, from_json
-from atifold.otlp import json, protobuf
+from atifold.otlp import json
 from atifold.otlp.batch import Batch
 from atifold.serve.refusals import BAD, TOO_LARGE, RefusedError
 from atifold.spans import LogRecord, Span
@@ -108,14 +108,12 @@ def read(data: bytes, form: Form, signal: Signal) -> Read:
 
 
 def _protobuf(data: bytes, signal: Signal) -> Batch:
-    found = protobuf.decode(data, _WHERE)
-    if found is not None:
-        return found
-    try:  # no item that says anything: an empty request, or no request at all
-        signal.request.FromString(data)
+    """Read protobuf by way of its JSON form; the signal is known, where a file's has to be guessed."""
+    try:
+        request = signal.request.FromString(data)
     except DecodeError:
         raise RefusedError(BAD, f"{_WHERE}: found no protobuf of {signal.what}") from None
-    return Batch()
+    return json.decode(MessageToDict(request), _WHERE)
 
 
 def _json(data: bytes, signal: Signal) -> Batch:
