@@ -57,7 +57,7 @@ def test_what_is_no_request_is_refused(form: Form, data: bytes, words: str) -> N
 def test_a_request_of_the_other_signal_is_refused(form: Form, requests: Any) -> None:
     """Log records do not belong to the path of spans."""
     write = requests.json if form is Form.JSON else requests.protobuf
-    with pytest.raises(RefusedError, match="found another signal, wanted spans|found no protobuf of spans"):
+    with pytest.raises(RefusedError, match=r"found another signal, wanted spans|found no protobuf of spans"):
         read(write(requests.said()), form, TRACES)
 
 

@@ -6,6 +6,7 @@ Beside them stand `GET /healthz` and `GET /metrics`. Source: the OTLP specificat
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Executor
@@ -21,6 +22,7 @@ from atifold.serve.refusals import BAD, SLOW, TOO_LARGE, UNREADABLE, RefusedErro
 from atifold.serve.room import Share
 from atifold.serve.signals import SIGNALS, Form, Read, Signal, response, written
 
+_LAST_S: Final = 1.0  # for requests that were waited for already
 _CHUNK: Final = 65_536
 _PLAIN: Final = ("", "identity")
 
@@ -33,6 +35,8 @@ class HttpDoor:
         self._receiver = receiver
         self._executor = executor
         self._runner: web.AppRunner | None = None
+        self._in_work = 0
+        self._idle = asyncio.Event()  # set by the last request in work
         self.others: Callable[[], dict[str, int]] = dict
 
     def runner(self) -> web.AppRunner:
@@ -46,7 +50,7 @@ class HttpDoor:
             access_log=None,
             logger=_quiet(),
             auto_decompress=False,  # unpacked by us, within the limit
-            shutdown_timeout=self._receiver.limits.drain_s,
+            shutdown_timeout=_LAST_S,
         )
         return self._runner
 
@@ -56,14 +60,34 @@ class HttpDoor:
         server = self._runner.server if self._runner is not None else None
         return len(server.connections) if server is not None else 0
 
+    async def close(self) -> None:
+        """Let no connection in, wait for the requests in work, and close what is left.
+
+        The library alone would take no more bytes of a body that is on its way.
+        """
+        if self._runner is None:
+            return
+        for site in self._runner.sites:
+            await site.stop()
+        if self._in_work:
+            with contextlib.suppress(asyncio.TimeoutError):
+                self._idle.clear()
+                await asyncio.wait_for(self._idle.wait(), self._receiver.limits.drain_s)
+        await self._runner.cleanup()
+
     def _export(self, signal: Signal) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
             form = Form.JSON if request.content_type == Form.JSON else Form.PROTOBUF
+            self._in_work += 1
             try:
                 found = await self._take(request, signal)
             except RefusedError as error:
                 self._receiver.count("http", signal, error.reason)
                 return _refused(error, form)
+            finally:
+                self._in_work -= 1
+                if not self._in_work:
+                    self._idle.set()
             self._receiver.count("http", signal, None)
             return _answer(200, response(signal, found.rejected, found.words), form)
 

@@ -53,7 +53,7 @@ async def _serve(receiver: Receiver, place: Place, ready: Callable[[Listening], 
         finally:
             receiver.closing = True
             # the doors are closed side by side: nobody waits for the other's last request
-            await asyncio.gather(runner.cleanup(), server.stop(receiver.limits.drain_s))
+            await asyncio.gather(http.close(), server.stop(receiver.limits.drain_s))
 
 
 async def _open(runner: web.AppRunner, server: aio.Server, place: Place) -> Listening:
