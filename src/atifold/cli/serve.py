@@ -18,7 +18,7 @@ import click
 from atifold.cli import options
 from atifold.cli.outputs import in_version
 from atifold.cli.words import DONE, INTERRUPTED, NOTHING_DONE, SOME_REFUSED, line, plural, say
-from atifold.errors import OutputError
+from atifold.errors import AtifoldError, OutputError
 from atifold.settings import SERVE_PREFIX, Settings
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _mind_unknown(command: click.Command) -> None:
 def _mind_libraries() -> None:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        raise click.UsageError(f"serve needs {' and '.join(missing)}: {_INSTALL}")
+        raise AtifoldError(f"serve needs {' and '.join(missing)}: {_INSTALL}")
 
 
 def _token(file: Path | None) -> str | None:
