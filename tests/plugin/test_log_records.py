@@ -132,6 +132,8 @@ def test_our_processor_alone_asks_for_none_of_our_log_events(
 ) -> None:
     """A LoggerProvider without exporters costs nothing more than before."""
     logs = loggers()
+    if not hasattr(logs.get_logger("other"), "enabled"):
+        pytest.skip("this SDK's loggers cannot be asked")
     instrument(provider_of(), directory=tmp_path / "out", bus=EventBus(), logger_provider=logs)
     assert not logs.get_logger("atifold").enabled()
     assert logs.get_logger("other").enabled()

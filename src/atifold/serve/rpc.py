@@ -66,8 +66,8 @@ class RpcDoor:
 
     async def _take(self, data: bytes, context: Context, signal: Signal) -> Read:
         most = self._receiver.limits.max_body_bytes
-        authorization = dict(context.invocation_metadata() or ()).get("authorization")
-        with self._receiver.admit(authorization, self.open) as share:
+        given = (value for name, value in context.invocation_metadata() or () if name == "authorization")
+        with self._receiver.admit(next(given, None), self.open) as share:
             if len(data) > most:  # when unpacked
                 raise RefusedError(TOO_LARGE, f"the request has more than {most:,} bytes")
             share.grow(len(data))
