@@ -39,8 +39,8 @@ def test_an_empty_request_is_taken(form: Form, empty: bytes) -> None:
     [
         (Form.JSON, b"{", "found no JSON"),
         (Form.JSON, b"", "found no JSON"),
-        (Form.JSON, b'"text"', "found a JSON str"),
-        (Form.JSON, b'{"foo": 1}', "found a JSON object with foo"),
+        (Form.JSON, b'"text"', "found a text that is no request"),
+        (Form.JSON, b'{"foo": 1}', "found an object that is no request"),
         (Form.JSON, b"\xff\xfe", "found no JSON"),
         (Form.PROTOBUF, b"\xff\xff\xff", "found no protobuf of spans"),
         (Form.PROTOBUF, b"{}", "found no protobuf of spans"),

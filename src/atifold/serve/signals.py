@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import zlib
 from enum import Enum
-from typing import Any, Final, NamedTuple, Union
+from typing import Any, Final, Literal, NamedTuple, Union
 
-from google.protobuf.json_format import MessageToDict, MessageToJson
-from google.protobuf.message import DecodeError
-from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceRequest, ExportLogsServiceResponse
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-    ExportTraceServiceRequest,
-    ExportTraceServiceResponse,
-)
+from google.protobuf.json_format import MessageToJson
+from opentelemetry.proto.collector.logs.v1.logs_service_pb2 import ExportLogsServiceResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 
 from atifold.jsontext import fault, from_json
-from atifold.otlp import json
+from atifold.kinds import kind_name
+from atifold.otlp import json, protobuf
 from atifold.otlp.batch import Batch
+from atifold.otlp.place import Place
 from atifold.serve.refusals import BAD, TOO_LARGE, RefusedError
 from atifold.spans import LogRecord, Span
 
@@ -33,12 +31,11 @@ class Form(str, Enum):
 
 
 class Signal(NamedTuple):
-    """One signal: its name, its path over HTTP, its service over gRPC, its messages, its items in a batch."""
+    """One signal: its name, what an item is, its service over gRPC, its answer and the field of that for items."""
 
     name: str
-    what: str
+    what: Literal["span", "log record"]
     service: str
-    request: Any
     response: Any
     rejected: str
 
@@ -54,17 +51,15 @@ class Signal(NamedTuple):
 
 TRACES: Final = Signal(
     "traces",
-    "spans",
+    "span",
     "opentelemetry.proto.collector.trace.v1.TraceService",
-    ExportTraceServiceRequest,
     ExportTraceServiceResponse,
     "rejected_spans",
 )
 LOGS: Final = Signal(
     "logs",
-    "log records",
+    "log record",
     "opentelemetry.proto.collector.logs.v1.LogsService",
-    ExportLogsServiceRequest,
     ExportLogsServiceResponse,
     "rejected_log_records",
 )
@@ -99,7 +94,7 @@ def read(data: bytes, form: Form, signal: Signal) -> Read:
     items = signal.items(batch)
     found = len(batch.spans) + len(batch.logs)
     if found > len(items):
-        raise RefusedError(BAD, f"{_WHERE}: found another signal, wanted {signal.what}")
+        raise RefusedError(BAD, f"{_WHERE}: found another signal, wanted {signal.what}s")
     if not batch.complaints:
         return Read(items)
     if not items:
@@ -108,19 +103,22 @@ def read(data: bytes, form: Form, signal: Signal) -> Read:
 
 
 def _protobuf(data: bytes, signal: Signal) -> Batch:
-    """Read protobuf by way of its JSON form; the signal is known, where a file's has to be guessed."""
-    try:
-        request = signal.request.FromString(data)
-    except DecodeError:
-        raise RefusedError(BAD, f"{_WHERE}: found no protobuf of {signal.what}") from None
-    return json.decode(MessageToDict(request), _WHERE)
+    found = protobuf.decode_as(signal.what, data, _WHERE)
+    if found is None:
+        raise RefusedError(BAD, f"{_WHERE}: found no protobuf of {signal.what}s")
+    return found
 
 
 def _json(data: bytes, signal: Signal) -> Batch:
     try:
-        return json.decode(from_json(data), _WHERE)
+        value = from_json(data)
     except ValueError as error:
-        raise RefusedError(BAD, f"{_WHERE}: found no JSON ({fault(error)}), wanted {signal.what}") from None
+        raise RefusedError(BAD, f"{_WHERE}: found no JSON ({fault(error)}), wanted {signal.what}s") from None
+    if not json.is_otlp(value):
+        raise RefusedError(BAD, f"{_WHERE}: found {kind_name(value)} that is no request, wanted {signal.what}s")
+    batch = Batch()
+    json.decode(value, Place(batch, _WHERE))
+    return batch
 
 
 def response(signal: Signal, rejected: int = 0, words: str = "") -> Any:
