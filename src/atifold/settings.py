@@ -128,6 +128,7 @@ class Settings:
     chunk_metrics: bool = False
     attributes: Literal["latest", "compat", "both"] = "latest"
     cost_names: Literal["none", "proposal", "openinference", "openlit", "logfire"] = "none"
+    export_max_bytes: int = 0
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, /, **overrides: object) -> Settings:
@@ -201,6 +202,11 @@ SETTINGS: Final = (
         "cost_names",
         _one_of("none", "proposal", "openinference", "openlit", "logfire"),
         "whose names for cost are written beside ours",
+    ),
+    _row(
+        "export_max_bytes",
+        _size,
+        "bytes of one request of `atif_otlp` and the splitting exporters; 0: 3,500,000 (gRPC) or 18,000,000 (HTTP)",
     ),
 )
 """All settings, a row for each field of `Settings`, whose default it takes."""
