@@ -1,8 +1,12 @@
-"""Tell living parts of the two moments in a process's life that they cannot see: fork and exit."""
+"""Tell living parts of the moments in a process's life that they cannot see: fork, exit, and an end without exit.
+
+A worker of multiprocessing, and a program that SIGTERM ends, leave without Python's exit handlers.
+"""
 
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import sys
 import weakref
@@ -10,7 +14,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Protocol
 
-_EXIT_TIMEOUT_S: Final = 10.0
+EXIT_TIMEOUT_S: Final = 10.0
+
+_log = logging.getLogger("atifold")
 
 
 class Forked(Protocol):
@@ -32,6 +38,7 @@ class Resident(Forked, Protocol):
 _forked: weakref.WeakSet[Forked] = weakref.WeakSet()
 _residents: weakref.WeakSet[Resident] = weakref.WeakSet()
 _before: list[Callable[[], object]] = []
+_passing_on: list[Callable[[], object]] = []
 
 
 def watch_forks(part: Forked) -> None:
@@ -65,6 +72,30 @@ def before_exit(call: Callable[[], object]) -> Callable[[], None]:
     return take_back
 
 
+def before_leaving(call: Callable[[], object]) -> Callable[[], None]:
+    """Call something that passes on what is queued, where a process ends without exit handlers.
+
+    It comes after what brings spans; at an exit the SDK's own handlers do it. Returns the way to take it back.
+    """
+    registered = partial(call)
+    _passing_on.append(registered)
+
+    def take_back() -> None:
+        if registered in _passing_on:
+            _passing_on.remove(registered)
+
+    return take_back
+
+
+def leave() -> None:
+    """Bring, pass on and write what there is, as the process ends here; never raises."""
+    for call in (*_before, *_passing_on, _at_exit):
+        try:
+            call()
+        except Exception:  # noqa: BLE001 - guards the user's program, and the calls after
+            _log.exception("something could not be brought before the process's end")
+
+
 def _in_child() -> None:
     for part in list(_forked):
         part.after_fork()
@@ -81,19 +112,13 @@ def _see_a_worker_out() -> None:
     """
     workers = sys.modules.get("multiprocessing.util")
     if workers is not None:
-        workers.Finalize(None, _leave_a_worker, exitpriority=0)
-
-
-def _leave_a_worker() -> None:
-    for call in _before:
-        call()
-    _at_exit()
+        workers.Finalize(None, leave, exitpriority=0)
 
 
 def _at_exit() -> None:
     # A flush, not a shutdown: the SDK's own exit handler may come after this one and bring more spans.
     for resident in list(_residents):
-        resident.flush(_EXIT_TIMEOUT_S, everything=True)
+        resident.flush(EXIT_TIMEOUT_S, everything=True)
 
 
 atexit.register(_at_exit)
