@@ -39,6 +39,8 @@ _forked: weakref.WeakSet[Forked] = weakref.WeakSet()
 _residents: weakref.WeakSet[Resident] = weakref.WeakSet()
 _before: list[Callable[[], object]] = []
 _passing_on: list[Callable[[], object]] = []
+_minded = 0
+"""The worker of multiprocessing that is seen out, by its process id."""
 
 
 def watch_forks(part: Forked) -> None:
@@ -50,9 +52,7 @@ def watch(resident: Resident) -> None:
     """Have `resident` told of fork and exit for as long as it lives."""
     watch_forks(resident)
     _residents.add(resident)
-    workers = sys.modules.get("multiprocessing.process")
-    if workers is not None and workers.parent_process() is not None:
-        _see_a_worker_out()
+    _mind_a_worker()
 
 
 def before_exit(call: Callable[[], object]) -> Callable[[], None]:
@@ -79,6 +79,7 @@ def before_leaving(call: Callable[[], object]) -> Callable[[], None]:
     """
     registered = partial(call)
     _passing_on.append(registered)
+    _mind_a_worker()
 
     def take_back() -> None:
         if registered in _passing_on:
@@ -105,13 +106,21 @@ def _in_child() -> None:
         workers.register_after_fork(_see_a_worker_out, lambda see_out: see_out())
 
 
+def _mind_a_worker() -> None:
+    workers = sys.modules.get("multiprocessing.process")
+    if workers is not None and workers.parent_process() is not None:
+        _see_a_worker_out()
+
+
 def _see_a_worker_out() -> None:
     """Write at the end of a worker of multiprocessing too: Python's exit handlers do not run there.
 
     Python 3.13 clears them in a forked worker, older ones pass them over (`multiprocessing.popen_fork`).
     """
+    global _minded  # noqa: PLW0603 - what is passed on twice would be counted twice
     workers = sys.modules.get("multiprocessing.util")
-    if workers is not None:
+    if workers is not None and _minded != os.getpid():
+        _minded = os.getpid()
         workers.Finalize(None, leave, exitpriority=0)
 
 
