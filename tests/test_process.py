@@ -31,7 +31,7 @@ parent = os.getpid()
 
 def _run(program: str) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(PROGRAM) + textwrap.dedent(program)],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(PROGRAM) + textwrap.dedent(program)],
         capture_output=True,
         text=True,
         timeout=30,
@@ -78,6 +78,31 @@ def test_a_child_hears_of_the_fork_before_anything_else() -> None:
         """,
     )
     assert words == ["child holds forked", "child writes flushed", "child writes forked", "parent writes flushed"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_no_fork_cuts_an_import_in_two(tmp_path: Path) -> None:
+    """A child finds the module whole that a thread of the parent was importing at the fork."""
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(0.5)\nWHOLE = True\n", encoding="utf-8")
+    words = _run(
+        f"""
+        import threading
+        sys.path.insert(0, {str(tmp_path)!r})
+        begun = threading.Event()
+        def load():
+            with process.loading():
+                begun.set()
+                import slow
+        threading.Thread(target=load).start()
+        begun.wait()
+        child = os.fork()
+        import slow
+        Part("found it").say(str(slow.WHOLE))
+        if child:
+            assert os.waitpid(child, 0)[1] == 0
+        """,
+    )
+    assert words == ["child found it True", "parent found it True"]
 
 
 def test_leaving_brings_passes_on_and_writes_in_this_order() -> None:

@@ -9,8 +9,10 @@ import atexit
 import logging
 import os
 import sys
+import threading
 import weakref
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Final, Protocol
 
@@ -39,6 +41,8 @@ _forked: weakref.WeakSet[Forked] = weakref.WeakSet()
 _residents: weakref.WeakSet[Resident] = weakref.WeakSet()
 _before: list[Callable[[], object]] = []
 _passing_on: list[Callable[[], object]] = []
+_loading = threading.RLock()
+_held_for_a_fork = False
 _minded = 0
 """The worker of multiprocessing that is seen out, by its process id."""
 
@@ -46,6 +50,14 @@ _minded = 0
 def watch_forks(part: Forked) -> None:
     """Have `part` told of each fork, in the child, for as long as it lives."""
     _forked.add(part)
+
+
+def loading() -> AbstractContextManager[object]:
+    """Return what to hold on a thread of our own while it imports: no fork comes in between.
+
+    A child has no such thread any more, and would find a module for good as far as it had come.
+    """
+    return _loading
 
 
 def watch(resident: Resident) -> None:
@@ -97,7 +109,19 @@ def leave() -> None:
             _log.exception("something could not be brought before the process's end")
 
 
+def _before_fork() -> None:
+    global _held_for_a_fork  # noqa: PLW0603 - written by who holds the lock
+    _held_for_a_fork = _loading.acquire(timeout=EXIT_TIMEOUT_S)
+
+
+def _in_parent() -> None:
+    if _held_for_a_fork:
+        _loading.release()
+
+
 def _in_child() -> None:
+    global _loading  # noqa: PLW0603 - the parent's is the parent's
+    _loading = threading.RLock()
     for part in list(_forked):
         part.after_fork()
     workers = sys.modules.get("multiprocessing.util")
@@ -132,4 +156,4 @@ def _at_exit() -> None:
 
 atexit.register(_at_exit)
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
-    os.register_at_fork(after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_in_parent, after_in_child=_in_child)

@@ -39,7 +39,8 @@ class PerProcess(Generic[E]):
         """Return the exporter of this process."""
         with self._lock:
             if self._made is None:
-                self._made = self._make()
+                with process.loading():
+                    self._made = self._make()
                 if self._shut:  # so that it says what it says after its shutdown
                     self._made.shutdown()
             return self._made
