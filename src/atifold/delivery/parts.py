@@ -97,16 +97,24 @@ class _Weighed(NamedTuple, Generic[T]):
     frame: int
 
     @property
-    def framed_by(self) -> tuple[int, int]:
-        return id(self.thing.resource), id(self.thing.instrumentation_scope)
+    def framed_by(self) -> _Frame:
+        return _framed_by(self.thing)
+
+
+_Frame = tuple[int, Any]
+"""Whose resource by its id (a hash of one is dear), and which scope."""
+
+
+def _framed_by(thing: Framed) -> _Frame:
+    return id(thing.resource), thing.instrumentation_scope
 
 
 def _weighed(batch: Sequence[T], signal: Signal[T]) -> Iterator[_Weighed[T]]:
-    frames: dict[tuple[int, int], int] = {}
+    frames: dict[_Frame, int] = {}
     for thing in batch:
         try:
             size = signal.bound(thing)
-            key = id(thing.resource), id(thing.instrumentation_scope)
+            key = _framed_by(thing)
             if key not in frames:
                 frames[key] = frame_bytes(thing.resource, thing.instrumentation_scope)
             yield _Weighed(thing, size, frames[key])
@@ -115,7 +123,7 @@ def _weighed(batch: Sequence[T], signal: Signal[T]) -> Iterator[_Weighed[T]]:
             yield _Weighed(whole, signal.bound(whole), frame_bytes(whole.resource, whole.instrumentation_scope))
 
 
-def _frames(items: Sequence[_Weighed[T]]) -> dict[tuple[int, int], int]:
+def _frames(items: Sequence[_Weighed[T]]) -> dict[_Frame, int]:
     return {item.framed_by: item.frame for item in items}
 
 
@@ -127,7 +135,7 @@ class _Filling(Generic[T]):
         self._max_bytes = max_bytes
         self._open = False
         self._size = 0
-        self._frames: set[tuple[int, int]] = set()
+        self._frames: set[_Frame] = set()
 
     def takes(self, item: _Weighed[T]) -> bool:
         """Put a thing into the open request, or into a new one; tell whether it fits at all."""
