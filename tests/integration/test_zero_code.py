@@ -15,6 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -177,13 +178,17 @@ def _ask(url: str) -> str:
 
 
 def _ask_all_workers(port: int, workers: int) -> list[str]:
-    """Have every worker book; return the days that were booked."""
+    """Have every worker book, by asking several at a time, and return the days that were booked."""
     days: list[str] = []
     pids: set[str] = set()
-    while len(pids) < workers or len(days) < len(DAYS):
-        assert len(days) < 200, "not every worker was asked"
-        days.append(f"day{len(days)}")
-        pids.add(_ask(f"http://127.0.0.1:{port}/{days[-1]}"))
+    until = time.monotonic() + TIMEOUT_S
+    with ThreadPoolExecutor(len(DAYS)) as pool:
+        while len(pids) < workers:
+            assert time.monotonic() < until, "not every worker was asked"
+            asked = [f"day{len(days) + n}" for n in range(len(DAYS))]
+            pids.update(pool.map(_ask, [f"http://127.0.0.1:{port}/{day}" for day in asked]))
+            days += asked
+            time.sleep(0.2)  # a worker may still be on its way up
     return days
 
 
