@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 Attributes = Mapping[str, Any]
 """Attribute names to plain Python values; of a name given twice the last value counts."""
@@ -102,6 +102,20 @@ class LogRecord:
     resource: Attributes = field(default_factory=dict)
     scope_name: str = ""
     scope_version: str = ""
+
+    @property
+    def tells(self) -> bool:
+        """Tell whether the record is an event, or a plain line that a dialect reads."""
+        return bool(self.name) or tells(self.body)
+
+
+TELLING_LINES: Final = ("OpenAI usage: ",)
+"""How the plain lines of a log begin that a dialect reads: Semantic Kernel's."""
+
+
+def tells(body: object) -> bool:
+    """Tell whether the body of a log record is a plain line that a dialect reads."""
+    return isinstance(body, str) and body.startswith(TELLING_LINES)
 
 
 class SideDoor(Protocol):

@@ -117,6 +117,22 @@ def test_a_refusal_is_one_error_with_its_reason(server: Server, capfd: pytest.Ca
     assert capfd.readouterr().err == ""
 
 
+def test_a_span_that_no_request_holds_is_lost_alone(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is named as the reason; what is beside it and comes after it is sent, in requests below the limit."""
+    monkeypatch.setenv("ATIFOLD_EXPORT_MAX_BYTES", "5000")
+    tracer = TracerProvider(shutdown_on_exit=False).get_tracer("t")
+    large = tracer.start_span("large", attributes={"prompt": "x" * 6000})
+    large.end()
+    with Backend(url_of(server)) as backend:
+        backend.export([*spans(30), large])  # type: ignore[list-item]
+        backend.force_flush()
+        backend.export(spans(1))
+    assert server.spans == [*(f"span {count}" for count in range(30)), "span 0"]
+    assert len(server.paths) > 2
+    assert (backend.sent, backend.lost, backend.refused) == (31, 1, False)
+    assert "1 span was not taken (span 'large' [" in str(backend.error)
+
+
 def test_each_refusal_has_its_reason(server: Server) -> None:
     """Also the second one of a process: the SDK logs the same line once in twenty seconds."""
     server.answer = 401

@@ -106,7 +106,7 @@ class TraceTable:
         self._mind_bounds(trace, now)
 
     def _no_place(self, record: LogRecord, named: str | None) -> str | None:
-        if not record.name:
+        if not record.tells:
             return "log_lines"
         if record.trace_id is None:
             return "records_without_trace" if named is None else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from atifold import semconv
+from atifold import process, semconv
 from atifold.spans import LogRecord, Span
 
 _SESSIONS: Final = ("gen_ai.conversation.id", "session.id", "conversation.id")
@@ -19,8 +19,9 @@ def resumed_trace(span: Span) -> str | None:
 
 def conversation(span: Span) -> str | None:
     """Return the id of the conversation that the span names, None where it names none."""
-    # on first use, as for the fold: only who groups by conversation asks
-    from atifold.dialects import conversation_of  # noqa: PLC0415
+    with process.loading():
+        # on first use, as for the fold: only who groups by conversation asks
+        from atifold.dialects import conversation_of  # noqa: PLC0415
 
     return conversation_of(span)
 

@@ -10,9 +10,9 @@ from atifold.dialects.reprs import from_repr
 from atifold.dialects.table import CallKind, Dialect, Fields
 from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note
-from atifold.spans import Span, SpanEvent
+from atifold.spans import TELLING_LINES, Span, SpanEvent
 
-_LINE: Final = "OpenAI usage: "
+(_LINE,) = TELLING_LINES
 
 
 def _usage(event: SpanEvent) -> str | None:

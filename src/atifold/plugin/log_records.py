@@ -20,6 +20,7 @@ from atifold import semconv
 from atifold.plugin import doors
 from atifold.plugin.intake import Intake, settings_of
 from atifold.readable import event_name_of, record_of
+from atifold.spans import tells
 
 _log = logging.getLogger("atifold")
 _SAMPLED: Final = 1
@@ -30,8 +31,9 @@ class AtifLogProcessor(LogRecordProcessor):
 
     Add it to a LoggerProvider: `logger_provider.add_log_record_processor(AtifLogProcessor(span_processor))`.
     Without a span processor or exporter of ours it is the process's, once there is one. Plain lines of a
-    log, which have no event name, are none of its business. It never raises into the program, and has
-    nothing of its own to flush or to shut down later than the spans: shut the LoggerProvider down first.
+    log, which have no event name, are none of its business, but for those that a dialect reads. It never
+    raises into the program, and has nothing of its own to flush or to shut down later than the spans:
+    shut the LoggerProvider down first.
     """
 
     def __init__(self, spans: Intake | None = None) -> None:
@@ -89,7 +91,7 @@ class AtifLogExporter(LogRecordExporter):
 
     def export(self, batch: Sequence[ReadableLogRecord]) -> LogRecordExportResult:
         """Take log records; FAILURE after the shutdown or where one could not be taken."""
-        events = [readable for readable in batch if event_name_of(readable)]
+        events = [readable for readable in batch if _tells(readable)]
         if self._shut:
             return LogRecordExportResult.FAILURE
         if not events:
@@ -120,6 +122,10 @@ class AtifLogExporter(LogRecordExporter):
             return self._own
 
 
+def _tells(readable: ReadableLogRecord | ReadWriteLogRecord) -> bool:
+    return bool(event_name_of(readable)) or tells(readable.log_record.body)
+
+
 def process_intake(but: Intake | None = None) -> Intake | None:
     """Return the first of the process's span processors and exporters of ours that is alive, None for none."""
     return next((door for door in doors.doors() if isinstance(door, Intake) and door is not but), None)
@@ -131,7 +137,7 @@ def take(intake: Intake, readable: ReadableLogRecord | ReadWriteLogRecord) -> bo
     A plain line is left out, and so is what we emitted ourselves: the side door brings that whole.
     """
     try:
-        if event_name_of(readable) and not _is_ours(readable.instrumentation_scope):
+        if _tells(readable) and not _is_ours(readable.instrumentation_scope):
             flags = readable.log_record.trace_flags
             intake.logged(record_of(readable), sampled=flags is None or bool(flags & _SAMPLED))
     except Exception as error:  # noqa: BLE001 - guards the user's program and the records beside it
