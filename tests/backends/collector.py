@@ -52,7 +52,7 @@ def collector(folder: Path, *, rotated: bool = False, limits: bool = False) -> I
         yield Backend(
             urls={"grpc": f"http://127.0.0.1:{grpc}", "http/protobuf": web, "http/json": web},
             views={name: _view(folder, name) for name in FORMATS},
-            seen=lambda trace_id: min(len(_facts(folder, name, trace_id)) for name in FORMATS if _is_read(name)),
+            seen=lambda trace_id: min(len(_facts(folder, name, trace_id)) for name in FORMATS),
         )
 
 
@@ -117,7 +117,7 @@ def requests(path: Path, kind: Format) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, data[: data.rfind(b"\n") + 1].splitlines())
         return
     for body in _frames(data):
-        plain = pytest.importorskip("zstandard").ZstdDecompressor().decompress(body) if kind.zstd else body
+        plain = pytest.importorskip("zstandard").ZstdDecompressor().decompressobj().decompress(body) if kind.zstd else body
         yield json.loads(plain) if kind.format == "json" else as_json(ExportTraceServiceRequest.FromString(plain))
 
 

@@ -34,8 +34,16 @@ VALUES: dict[str, Any] = {
     "map": {"z": 1, "a": {"k": ["v"]}},
     "dotted.name": "x",
 }
-NAMES = ("root", "child", "instant", "whole_us", "null", "bytes", "nan", "nameless", "own_parent")
-"""Those that are in the first request; `twice` and `stolen` come in `again`, too."""
+CALL: dict[str, Any] = {
+    "gen_ai.operation.name": "chat",
+    "gen_ai.conversation.id": "c",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "gpt-4o",
+    "gen_ai.usage.input_tokens": 3,
+    "gen_ai.usage.output_tokens": 2,
+}
+NAMES = ("root", "child", "chat", "instant", "whole_us", "null", "bytes", "nan", "nameless", "own_parent")
+ALL = (*NAMES, "twice", "stolen", "last")
 
 
 class Probe:
@@ -56,15 +64,6 @@ class Probe:
 
     def _digest(self, *parts: str) -> bytes:
         return hashlib.sha256("\x00".join((self._cell, *parts)).encode()).digest()
-
-    @property
-    def traces(self) -> dict[str, int]:
-        """Return the traces, hex, and the spans that each has as sent, a span that comes twice as one."""
-        found: dict[str, int] = {}
-        for name in (*NAMES, "twice"):
-            key = self.trace_id(name).hex()
-            found[key] = found.get(key, 0) + 1
-        return found
 
     def span(self, name: str) -> Span:
         """Return one span; what it is for stands in the method of its name."""
@@ -98,6 +97,9 @@ class Probe:
         link = Span.Link(trace_id=self.trace_id("twice"), span_id=self.span_id("twice"), attributes=_pairs({"l": "x"}))
         span.links.append(link)
 
+    def _chat(self, span: Span) -> None:
+        span.attributes.extend(_pairs(CALL))
+
     def _own_parent(self, span: Span) -> None:
         span.parent_span_id = self.span_id("root")
         span.links.append(Span.Link(trace_id=self.trace_id("root"), span_id=self.span_id("root")))
@@ -128,11 +130,25 @@ class Probe:
             _request([*map(self.span, plain), self.span("twice")]),
             _request([self.span("nameless")], service=None),
             _request([second, self.span("stolen")]),
+            _request([self.span("last")]),
         ]
 
-    def sent(self) -> dict[str, Facts]:
-        """Return the facts of each span as sent, by name."""
-        return {facts["name"]: facts for facts in of_requests(map(as_json, self.requests))}
+    def sent(self) -> list[Facts]:
+        """Return the facts of the spans as sent."""
+        return of_requests(map(as_json, self.requests))
+
+    @property
+    def traces(self) -> dict[str, list[str]]:
+        """Return the names of the spans of each trace, by its id."""
+        found: dict[str, list[str]] = {}
+        for name in ALL:
+            found.setdefault(self.trace_id(name).hex(), []).append(name)
+        return found
+
+    def is_named(self, name: str, facts: Facts) -> bool:
+        """Tell whether facts are of the span `name`, by their ids."""
+        ids = self.trace_id(name).hex(), self.span_id(name).hex()
+        return (facts["trace_id"], facts["span_id"]) == ids
 
 
 def _request(spans: list[Span], service: str | None = SERVICE) -> ExportTraceServiceRequest:
