@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 BUILD = Path(__file__).resolve().parents[2] / "scripts" / "build-servers"
-PATIENCE_S = 120
+PATIENCE_S = 240
 """How long a server may take to start, and to show what it was sent, on a busy machine."""
 
 T = TypeVar("T")

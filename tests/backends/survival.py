@@ -50,7 +50,7 @@ FACTS: Final = (
     Fact("times", "child", _keys("start_ns", "end_ns")),
     Fact("times of whole microseconds", "whole_us", _keys("start_ns", "end_ns")),
     Fact("zero length", "instant", _keys("start_ns", "end_ns")),
-    Fact("warnings about zero length", "instant", _names),
+    Fact("names of attributes added", "instant", _names),
     *(Fact(f"attribute: {name}", "child", _attribute(name)) for name in VALUES),
     Fact("attribute: null", "null", _attribute("null")),
     Fact("attribute: map with null", "null", _attribute("map with null")),

@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 from backends.backend import Backend
 from backends.facts import Facts
-from backends.losses import PROTOCOLS, SERVERS
+from backends.losses import PROTOCOLS, SERVERS, change
 from backends.probe import Probe
 from backends.sending import Protocol
 from backends.survival import FACTS, STOLEN, TWICE, tell
@@ -65,4 +65,16 @@ def test_a_fact_is_kept_or_changed_as_the_table_says(
 ) -> None:
     """A fact without a row comes back as it was sent; one with a row as the row says, also where it is now kept."""
     cell = told(server, protocol)
-    assert cell[view][name] == SERVERS[server][view].get(name, cell["sent"][name])
+    sent, found = cell["sent"][name], cell[view][name]
+    row = change(server, view, protocol, name)
+    assert found == (row.of(sent) if row else sent)
+    assert (found != sent) is (row is not None), f"kept, though the table says: {row.how if row else ''}"
+
+
+def test_the_table_has_no_row_for_what_is_not_asked() -> None:
+    """A row whose fact has another name would never be looked at; one fact has one row at most."""
+    for views in SERVERS.values():
+        for rows in views.values():
+            facts = [row.fact for row in rows]
+            assert set(facts) <= set(NAMES)
+            assert len(set(facts)) == len(facts)
