@@ -14,7 +14,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from atifold.otlp import encode_lines
 from atifold.otlp.anyvalue import encode_attributes
-from atifold.spans import Link, Span, SpanEvent, Status
+from atifold.spans import Span, Status
 
 Writer = Callable[[Sequence[Span]], bytes]
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -258,7 +258,8 @@ def mlflow_span(span: Span) -> dict[str, Any]:
 
 def mlflow_get(spans: Sequence[Span]) -> bytes:
     """Return spans as `traces/get` of MLflow has them."""
-    items = [span for resource in whole(spans)["resourceSpans"] for scope in resource["scopeSpans"] for span in scope["spans"]]
+    scopes = [scope for resource in whole(spans)["resourceSpans"] for scope in resource["scopeSpans"]]
+    items = [span for scope in scopes for span in scope["spans"]]
     return dump({"trace": {"trace_info": {"trace_id": "tr-1", "trace_metadata": {}}, "spans": protojson(items)}})
 
 
@@ -333,5 +334,3 @@ SERVERS: Final[dict[str, Writer]] = {
     "MLflow get": mlflow_get,
 }
 """What servers give back: kinds, scopes, resources, links or types may be lost."""
-
-__all__ = ["EXACT", "SERVERS", "Link", "SpanEvent", "dump", "framed", "langfuse", "protobuf", "requests", "whole"]

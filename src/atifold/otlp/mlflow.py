@@ -24,6 +24,9 @@ _INFOS: Final = ("trace_info", "info")
 _METADATA: Final = ("trace_metadata", "request_metadata")
 _SESSION: Final = "mlflow.trace.session"
 _OWN: Final = "mlflow."
+_SERVERS_ID: Final = "mlflow.traceRequestId"
+"""What the server calls the trace; it says nothing of who made the span."""
+
 _CONTAINERS: Final = ("{", "[")
 
 
@@ -65,6 +68,7 @@ def _session(trace: Mapping[str, Any]) -> Any:
 def _span(item: Mapping[str, Any], session: Any) -> Span:
     span = json.span(item, Origin({})) if json.is_span(item) else plain_span(item)
     attributes = _opened(span.attributes)
+    attributes.pop(_SERVERS_ID, None)
     if session is not None:
         attributes.setdefault(_SESSION, session)
     return replace(span, attributes=attributes)

@@ -21,9 +21,8 @@ from atifold.spans import Span
 
 _KIND: Final = "openinference.span.kind"
 _UNKNOWN: Final = "UNKNOWN"
-_IN_EVENTS: Final = (*WHOLE, "input", "output")
+_IN_EVENTS: Final = (*WHOLE, "body", "input", "output")
 """What AWS's distribution writes into events besides: the messages of a call."""
-
 
 
 def is_phoenix(value: Any) -> bool:

@@ -13,6 +13,9 @@ BAD: Final = (AttributeError, KeyError, TypeError, ValueError, OverflowError, Re
 """What reading an item of the wrong shape may raise."""
 
 
+_VOWELS: Final = ("a", "e", "i", "o", "u")
+
+
 class Place(NamedTuple):
     """Where items are read, the batch that they go into, and whose form they should have."""
 
@@ -32,5 +35,6 @@ class Place(NamedTuple):
     def complain(self, what: str, error: Exception) -> None:
         """Leave a complaint about what cannot be read."""
         why = f"no {error}" if isinstance(error, KeyError) else str(error)
-        found = f"found a {what} that cannot be read ({why})"
+        article = "an" if what.startswith(_VOWELS) else "a"
+        found = f"found {article} {what} that cannot be read ({why})"
         self.batch.complaints.append(InputError(self.where, found, f"wanted {self.form} {what}", line=self.line))

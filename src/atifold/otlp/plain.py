@@ -12,7 +12,7 @@ from atifold.kinds import field, is_list, is_object
 from atifold.otlp.enums import kind_of, status_of
 from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
 from atifold.otlp.instants import instant
-from atifold.otlp.items import known_id
+from atifold.otlp.items import known_id, nanoseconds
 from atifold.otlp.shapes import list_in, object_in, optional_object, text_in
 from atifold.spans import Link, Span, SpanEvent
 
@@ -20,11 +20,14 @@ _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
     "trace_id": (("otel_trace_id",), ("context", "trace_id"), ("trace_id",), ("traceId",)),
     "span_id": (("context", "span_id"), ("span_id",), ("spanId",)),
     "parent_id": (("parent_span_id",), ("parent_id",), ("parentSpanId",), ("parentId",)),
-    "start": (("start_time_unix_nano",), ("startTimeUnixNano",), ("start_time",), ("startTime",)),
-    "end": (("end_time_unix_nano",), ("endTimeUnixNano",), ("end_time",), ("endTime",)),
+    "start_ns": (("start_time_unix_nano",), ("startTimeUnixNano",)),
+    "start": (("start_time",), ("startTime",)),
+    "end_ns": (("end_time_unix_nano",), ("endTimeUnixNano",)),
+    "end": (("end_time",), ("endTime",)),
     "status": (("status", "code"), ("status", "status_code"), ("status_code",), ("statusCode",)),
     "message": (("status", "message"), ("status", "description"), ("status_message",), ("statusMessage",)),
-    "time": (("time_unix_nano",), ("timeUnixNano",), ("timestamp",), ("time",)),
+    "time_ns": (("time_unix_nano",), ("timeUnixNano",)),
+    "time": (("timestamp",), ("time",)),
 }
 """The paths at which a field may stand; the first that says something counts."""
 
@@ -45,8 +48,8 @@ def plain_span(item: Mapping[str, Any]) -> Span:
         span_id=_id(item, "span_id", SPAN_BYTES),
         parent_id=read_id(_bare(_get(item, "parent_id")), SPAN_BYTES),
         name=text_in(item.get("name")),
-        start_ns=instant(_get(item, "start")),
-        end_ns=instant(_get(item, "end")) or None,
+        start_ns=_time(item, "start"),
+        end_ns=_time(item, "end") or None,
         kind=kind_of(item.get("kind")),
         attributes=optional_object(item.get("attributes")),
         events=tuple(_event(object_in(event)) for event in list_in(item.get("events"))),
@@ -60,7 +63,7 @@ def plain_span(item: Mapping[str, Any]) -> Span:
 
 
 def _event(item: Mapping[str, Any]) -> SpanEvent:
-    return SpanEvent(text_in(item.get("name")), instant(_get(item, "time")), optional_object(item.get("attributes")))
+    return SpanEvent(text_in(item.get("name")), _time(item, "time"), optional_object(item.get("attributes")))
 
 
 def _link(item: Mapping[str, Any]) -> Link:
@@ -70,6 +73,11 @@ def _link(item: Mapping[str, Any]) -> Link:
 
 def _id(item: Mapping[str, Any], name: str, size: int) -> str:
     return known_id(_bare(_get(item, name)), name, size)
+
+
+def _time(item: Mapping[str, Any], name: str) -> int:
+    """Return a time in nanoseconds; some fields say that they are in them."""
+    return nanoseconds(_get(item, f"{name}_ns")) or instant(_get(item, name))
 
 
 def _bare(value: Any) -> Any:
