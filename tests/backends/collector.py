@@ -6,6 +6,7 @@ import json
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,8 +107,16 @@ def _view(folder: Path, name: str) -> View:
 
 
 def _facts(folder: Path, name: str, trace_id: str) -> list[Facts]:
-    found = [facts for path in parts(folder, name) for facts in of_requests(requests(path, FORMATS[name]))]
-    return [facts for facts in found if facts["trace_id"] == trace_id]
+    paths = parts(folder, name)
+    return [facts for path in paths for facts in _told(path, path.stat().st_size, name).get(trace_id, [])]
+
+
+@lru_cache(maxsize=64)
+def _told(path: Path, size: int, name: str) -> dict[str, list[Facts]]:  # noqa: ARG001 - read again when it has grown
+    found: dict[str, list[Facts]] = {}
+    for facts in of_requests(requests(path, FORMATS[name])):
+        found.setdefault(facts["trace_id"], []).append(facts)
+    return found
 
 
 def requests(path: Path, kind: Format) -> Iterator[dict[str, Any]]:

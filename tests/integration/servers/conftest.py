@@ -45,6 +45,6 @@ def mlflow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
 
 
 @pytest.fixture(scope="session")
-def told() -> list[Path]:
+def recordings_told() -> list[Path]:
     """Return what is sent: the bundled recording, and those beside the repository where they are."""
     return [DEMO, *sorted((ROOT.parent / "shared" / "recordings").glob("*.jsonl"))]
