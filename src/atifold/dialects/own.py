@@ -24,6 +24,7 @@ from atifold.dialects.table import (
     Verdict,
 )
 from atifold.dialects.values import Note
+from atifold.kinds import is_list
 from atifold.spans import Span, SpanEvent, Status
 from atifold.times import microseconds, timestamp
 
@@ -47,6 +48,8 @@ _RETRIED: Final = ("agentfootprint.error.retried", "agentfootprint.reliability.r
 _RECOVERED: Final = ("agentfootprint.error.recovered", "agentfootprint.reliability.recovered")
 _FELL_BACK: Final = "agentfootprint.fallback.triggered"
 _SCORE: Final = "agentfootprint.eval.score"
+_LISTS: Final = (semconv.INFERRED, semconv.OMITTED, semconv.WITHHELD)
+"""Lists of words that a span keeps; MLflow and Jaeger's older API make JSON text of a list."""
 _DISPATCHES: Final = frozenset({"refused", "not_dispatched"})
 
 
@@ -65,12 +68,15 @@ def classify(span: Span) -> Verdict:
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
-    """Fill in the tie to the paused leg, the failed attempts, and the events that the step keeps."""
+    """Fill in the tie to the paused leg, lists that came as text, the failed attempts, and the events to keep."""
     if fields.get("dispatch") not in _DISPATCHES:
         fields.pop("dispatch", None)
     trace_id, span_id = span.attributes.get(semconv.RESUMES_TRACE), span.attributes.get(semconv.RESUMES_SPAN)
     if isinstance(trace_id, str) and isinstance(span_id, str):
         fields.setdefault("resumes", (trace_id, span_id))
+    for name in _LISTS:
+        if isinstance(text := span.attributes.get(name), str) and is_list(told := values.parsed(text)):
+            fields.setdefault(f"extra.{name}", told)
     if kind is CallKind.MODEL:
         attempts = tuple(_attempt(event) for event in span.events if event.name in _RETRIED)
         if attempts:
