@@ -15,8 +15,17 @@ WHOLE: Final = (
     "gen_ai.tool.call.arguments",
     "gen_ai.tool.call.result",
     "gen_ai.retrieval.documents",
+    "pydantic_ai.all_messages",
+    "all_messages_events",
+    "final_result",
+    "logfire.json_schema",
+    "model_request_parameters",
+    "request_data",
+    "response_data",
+    "tool_arguments",
+    "tool_response",
 )
-"""Attributes of the conventions whose value may be an object or a list of objects."""
+"""Attributes whose value may be an object or a list of objects: those of the conventions, pydantic-ai and Logfire."""
 
 
 def flat(attributes: Mapping[str, Any]) -> dict[str, Any]:
