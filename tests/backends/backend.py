@@ -16,11 +16,13 @@ class View(NamedTuple):
     """One way in which a server gives traces back.
 
     `facts` takes a trace id and returns its spans as this way tells them. `files` takes trace ids and a
-    folder, and returns files with these traces (and perhaps others) in the server's own format.
+    folder, and returns files with these traces (and perhaps others) in the server's own format. `logs`
+    returns the files of log records, of a server that keeps any.
     """
 
     facts: Callable[[str], list[Facts]]
     files: Callable[[Iterable[str], Path], list[Path]]
+    logs: Callable[[], list[Path]] = list
 
 
 @dataclass(frozen=True)

@@ -103,7 +103,7 @@ def _view(folder: Path, name: str) -> View:
     def files(_: Iterable[str], __: Path) -> list[Path]:
         return parts(folder, name)
 
-    return View(lambda trace_id: _facts(folder, name, trace_id), files)
+    return View(lambda trace_id: _facts(folder, name, trace_id), files, lambda: parts(folder, name, "logs"))
 
 
 def _facts(folder: Path, name: str, trace_id: str) -> list[Facts]:

@@ -39,6 +39,13 @@ def test_an_agent_span_of_ours_tells_run_pause_and_order(span: MakeSpan, read_on
     assert call.extra == {"agentfootprint.agent.iteration_count": 2}
 
 
+@pytest.mark.parametrize("name", ["atifold.inferred", "atifold.omitted", "atifold.withheld"])
+def test_a_list_that_a_server_made_text_of_is_a_list(span: MakeSpan, read_one: ReadOne, name: str) -> None:
+    """As MLflow and Jaeger's older API do; other texts stay."""
+    for value, kept in ((["a"], ["a"]), ('["a"]', ["a"]), ("a", "a"), ('{"a": 1}', '{"a": 1}')):
+        assert read_one(span({"gen_ai.operation.name": "invoke_agent", name: value})).extra == {name: kept}
+
+
 @pytest.mark.parametrize("half", ["atifold.resumes.trace_id", "atifold.resumes.span_id"])
 def test_half_a_tie_is_none(span: MakeSpan, read_one: ReadOne, half: str) -> None:
     """A tie needs a trace and a span."""
