@@ -13,6 +13,8 @@ from types import ModuleType
 import pytest
 from click.testing import CliRunner
 from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
 from atifold.bus import EventBus
@@ -173,3 +175,13 @@ def test_every_file_that_it_names_is_there() -> None:
     assert {"examples/attach.py", "emit/places.py", ".ci/run"} <= named
     for path in named:
         assert (ROOT / path).is_file() or (ROOT / "src" / "atifold" / path).is_file(), path
+
+
+def test_the_long_prompts_shown_arrive() -> None:
+    """The two lines run as they stand."""
+    provider, exporter = TracerProvider(shutdown_on_exit=False), InMemorySpanExporter()
+    names = {"provider": provider, "BatchSpanProcessor": BatchSpanProcessor, "OTLPSpanExporter": lambda: exporter}
+    exec(_code("python", "Long prompts"), names)  # noqa: S102
+    provider.get_tracer("t").start_span("chat \ud800").end()
+    provider.shutdown()
+    assert [span.name for span in exporter.get_finished_spans()] == ["chat \ufffd"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from atifold.bus import EventBus
+    from atifold.delivery import SplittingLogRecordExporter, SplittingSpanExporter
     from atifold.errors import AtifoldError, InputError, OutputError
     from atifold.plugin import AtifSpanExporter, AtifSpanProcessor, instrument, shared_bus
     from atifold.recording import Recording
@@ -24,6 +25,8 @@ __all__ = [
     "InputError",
     "OutputError",
     "Recording",
+    "SplittingLogRecordExporter",
+    "SplittingSpanExporter",
     "__version__",
     "instrument",
     "shared_bus",
@@ -39,6 +42,8 @@ _HOMES = {
     "InputError": "atifold.errors",
     "OutputError": "atifold.errors",
     "Recording": "atifold.recording",
+    "SplittingLogRecordExporter": "atifold.delivery",
+    "SplittingSpanExporter": "atifold.delivery",
     "WITHHELD": "atifold.redaction",
     "instrument": "atifold.plugin",
     "shared_bus": "atifold.plugin",

@@ -128,6 +128,8 @@ class Settings:
     chunk_metrics: bool = False
     attributes: Literal["latest", "compat", "both"] = "latest"
     cost_names: Literal["none", "proposal", "openinference", "openlit", "logfire"] = "none"
+    export_max_bytes: int = 0
+    flush_at_sigterm: bool = True
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, /, **overrides: object) -> Settings:
@@ -205,6 +207,16 @@ SETTINGS: Final = (
         "cost_names",
         _one_of("none", "proposal", "openinference", "openlit", "logfire"),
         "whose names for cost are written beside ours: none, proposal, openinference, openlit or logfire",
+    ),
+    _row(
+        "export_max_bytes",
+        _size,
+        "bytes of one request of `atif_otlp` and the splitting exporters; 0: 3,500,000 (gRPC) or 18,000,000 (HTTP)",
+    ),
+    _row(
+        "flush_at_sigterm",
+        _switch,
+        "without code: pass everything on before SIGTERM ends a program that has no handler",
     ),
 )
 """All settings, a row for each field of `Settings`, whose default it takes."""

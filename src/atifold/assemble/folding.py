@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from atifold import process
 from atifold.calls import ModelCall, Reading
 from atifold.filename import file_stem
 from atifold.spans import Span
@@ -30,7 +31,8 @@ class Folding:
 
     def prepare(self) -> None:
         """Load the readers, so that the first fold need not."""
-        from atifold import dialects, fold  # noqa: F401, PLC0415 - see __call__
+        with process.loading():
+            from atifold import dialects, fold  # noqa: F401, PLC0415 - see __call__
 
     def __call__(self, spans: Sequence[Span], *, incomplete: Sequence[str] = (), part: int = 1) -> Sequence[Document]:
         """Return the documents of the spans, none where no agent's work is among them.
@@ -38,8 +40,9 @@ class Folding:
         `incomplete` holds the assembler's reasons for which spans are missing; `part` counts from 1
         and is above it where earlier spans of the trace were written and let go before.
         """
-        # on first use: a program that never ends an agent's span need not load the readers
-        from atifold import dialects, fold  # noqa: PLC0415
+        with process.loading():
+            # on first use: a program that never ends an agent's span need not load the readers
+            from atifold import dialects, fold  # noqa: PLC0415
 
         reading = dialects.read(spans)
         self._say_unread(spans, reading)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atifold import semconv
+from atifold import process, semconv
 from atifold.spans import Span
 
 
@@ -14,7 +14,8 @@ def resumed_trace(span: Span) -> str | None:
 
 def conversation(span: Span) -> str | None:
     """Return the id of the conversation that the span names, None where it names none."""
-    # on first use, as for the fold: only who groups by conversation asks
-    from atifold.dialects import conversation_of  # noqa: PLC0415
+    with process.loading():
+        # on first use, as for the fold: only who groups by conversation asks
+        from atifold.dialects import conversation_of  # noqa: PLC0415
 
     return conversation_of(span)

@@ -11,6 +11,9 @@ from urllib.parse import urlsplit
 
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from atifold.delivery.limits import max_bytes_of
+from atifold.delivery.parts import RECORDS, SPANS
+from atifold.delivery.splitting import Outcome, Splitter
 from atifold.errors import OutputError
 
 if TYPE_CHECKING:
@@ -89,7 +92,9 @@ def _endpoint(url: str, signal: str) -> str:
 
 
 class Sender(Generic[T]):
-    """Hand things on in batches, and stop at the first batch that is refused.
+    """Hand things on in batches, and stop at the first request that is refused.
+
+    A batch is cut into requests that the backend takes; what no request can hold is lost by itself.
 
     The SDK's exporters write their troubles to the log; here they are kept, so that the user sees
     one line in the end (`error`) and not one per try. Use as a context manager.
@@ -97,12 +102,14 @@ class Sender(Generic[T]):
 
     noun = ""
 
-    def __init__(self, url: str, send: Callable[[list[T]], bool], close: Callable[[], object]) -> None:
-        """Take the base URL, what sends a batch and tells whether it was taken, and what ends the connection."""
+    def __init__(self, url: str, send: Callable[[list[T]], Outcome], close: Callable[[], object]) -> None:
+        """Take the base URL, what sends a batch and tells what was lost, and what ends the connection."""
         self.url = url
         self.sent = 0
         self.lost = 0
+        self.refused = False
         self._give = send
+        self._too_large = ""
         self._close = close
         self._waiting: list[T] = []
         self._troubles = _Troubles()
@@ -131,7 +138,7 @@ class Sender(Generic[T]):
     @property
     def reason(self) -> str:
         """Return the last trouble, empty where there was none."""
-        return self._troubles.last
+        return self._troubles.last or self._too_large
 
     @property
     def error(self) -> OutputError | None:
@@ -164,10 +171,12 @@ class Sender(Generic[T]):
         return not self.lost
 
     def _send(self, things: list[T]) -> None:
-        if not self.lost and self._give(things):
-            self.sent += len(things)
-        else:
-            self.lost += len(things)
+        outcome = Outcome(refused=len(things)) if self.refused else self._give(things)
+        self.refused = outcome.refused > 0
+        self.sent += len(things) - outcome.lost
+        self.lost += outcome.lost
+        for large in outcome.too_large:
+            self._too_large = f"{large.name} is {large.size:,} bytes, more than a request takes"
 
 
 class Backend(Sender["ReadableSpan"], SpanExporter):
@@ -178,7 +187,12 @@ class Backend(Sender["ReadableSpan"], SpanExporter):
     def __init__(self, url: str) -> None:
         """Take the base URL; raises OutputError where it names no protocol that we speak."""
         exporter = exporter_to(url)
-        super().__init__(url, lambda spans: exporter.export(spans) is SpanExportResult.SUCCESS, exporter.shutdown)
+
+        def send(spans: Sequence[ReadableSpan]) -> bool:
+            return exporter.export(spans) is SpanExportResult.SUCCESS
+
+        splitter = Splitter(SPANS, send, max_bytes_of(exporter), persistent=False)
+        super().__init__(url, splitter.deliver, exporter.shutdown)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
         """Keep the spans until a batch is full."""
@@ -193,7 +207,12 @@ class LogBackend(Sender["ReadableLogRecord"]):
     def __init__(self, url: str) -> None:
         """Take the base URL; raises OutputError where it names no protocol that we speak."""
         exporter = log_exporter_to(url)
-        super().__init__(url, lambda events: _is_success(exporter.export(events)), exporter.shutdown)
+
+        def send(events: Sequence[ReadableLogRecord]) -> bool:
+            return _is_success(exporter.export(events))
+
+        splitter = Splitter(RECORDS, send, max_bytes_of(exporter), persistent=False)
+        super().__init__(url, splitter.deliver, exporter.shutdown)
 
     def send(self, events: Sequence[ReadableLogRecord]) -> None:
         """Send all of them, in batches."""

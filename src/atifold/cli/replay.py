@@ -181,7 +181,7 @@ def _send_logs(backend: Backend, events: Sequence[ReadableLogRecord], tally: Tal
 
     if not events:
         return
-    if backend.error is not None:
+    if backend.refused:
         say(f"{plural(len(events), 'log event')} not sent either")
         return
     with LogBackend(backend.url) as logs:

@@ -21,7 +21,7 @@ from atifold.plugin.listener import Listener
 from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
-from atifold.plugin.signals import Signals, emitter_of, metrics_of
+from atifold.plugin.signals import Signals, emitter_of, flushing, metrics_of
 from atifold.redaction import Redact
 from atifold.settings import Settings
 from atifold.spans import SideDoor
@@ -129,7 +129,7 @@ def attach(
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
-        signals = Signals(meters, logger_provider, redact)
+        signals = Signals(meters, logger_provider, redact, meter_provider)
         return Attached(bus, _connect(provider, bus, attachment, chosen, signals))
 
 
@@ -146,6 +146,7 @@ def _connect(
 
     emitter = emitter_of(provider, settings, _side_doors(attachment.doors, bus), signals, flush_before_exit)
     flush_before_exit()
+    undo.append(process.before_leaving(flushing(provider, signals.logger_provider, signals.meter_provider)))
     undo += [emitter.attach(bus), *(door.feed_from(emitter) for door in attachment.doors())]
     process.watch_forks(emitter)
 

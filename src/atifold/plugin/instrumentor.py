@@ -11,6 +11,8 @@ from typing import Any
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor  # type: ignore[attr-defined]  # untyped
 
 from atifold.plugin.attach import attach, process_exporter
+from atifold.plugin.termination import flush_at_sigterm
+from atifold.settings import Settings
 
 
 class AtifInstrumentor(BaseInstrumentor):  # type: ignore[misc]
@@ -26,6 +28,8 @@ class AtifInstrumentor(BaseInstrumentor):  # type: ignore[misc]
 
     def _instrument(self, **kwargs: Any) -> None:
         self._release = attach(processor=process_exporter() is None, **kwargs).release
+        if Settings.from_env().flush_at_sigterm:
+            flush_at_sigterm()
 
     def _uninstrument(self, **kwargs: Any) -> None:  # noqa: ARG002 - the base class's signature
         """Make no more spans of events; the provider keeps its processor, as the SDK takes none out again."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from atifold import semconv
+from atifold import process, semconv
 from atifold.redaction import WITHHELD, Redaction
 from atifold.spans import Attributes, Span, SpanEvent
 
@@ -38,8 +38,9 @@ class Screen:
         return replace(event, attributes=self._attributes(name, event.attributes)) if event.attributes else event
 
     def _attributes(self, span: str, attributes: Attributes) -> Mapping[str, Any]:
-        # on first use: the readers are loaded by who folds
-        from atifold.dialects.structural import is_structural  # noqa: PLC0415
+        with process.loading():
+            # on first use: the readers are loaded by who folds
+            from atifold.dialects.structural import is_structural  # noqa: PLC0415
 
         found = {
             name: value if is_structural(name) else self._value(span, name, value) for name, value in attributes.items()

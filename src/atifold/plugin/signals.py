@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from opentelemetry.sdk.trace import TracerProvider
 
@@ -20,11 +21,37 @@ if TYPE_CHECKING:
 
 
 class Signals(NamedTuple):
-    """What leaves beside spans: metrics (None: off), log events (None: to the global provider), and who is asked."""
+    """What leaves beside spans: metrics (None: off), log events (None: to the global provider), and who is asked.
+
+    `meter_provider` is the one that the metrics go to (None: the global one).
+    """
 
     metrics: Metrics | None
     logger_provider: LoggerProvider | None
     redact: Redact | None
+    meter_provider: MeterProvider | None = None
+
+
+def flushing(
+    provider: TracerProvider, logger_provider: LoggerProvider | None, meter_provider: MeterProvider | None
+) -> Callable[[], None]:
+    """Return what flushes the providers of all three signals (None: the global one); it keeps none of them alive."""
+    kept = weakref.ref(provider)
+    given = tuple(each if each is None else weakref.ref(each) for each in (logger_provider, meter_provider))
+
+    def flush() -> None:
+        from opentelemetry._logs import get_logger_provider  # noqa: PLC0415 - where a process ends
+        from opentelemetry.metrics import get_meter_provider  # noqa: PLC0415 - the same
+
+        found: list[Any] = [kept()]
+        for each, of_the_process in zip(given, (get_logger_provider, get_meter_provider), strict=True):
+            found.append(of_the_process() if each is None else each())
+        for each in found:
+            force_flush = getattr(each, "force_flush", None)
+            if force_flush is not None:
+                force_flush()
+
+    return flush
 
 
 def metrics_of(settings: Settings, provider: MeterProvider | None) -> Metrics | None:
