@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
 from backends.backend import Backend, View
 from backends.facts import Facts, of_requests
 from backends.running import free_ports, program, running
 from backends.sending import as_json
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 
 class Format(NamedTuple):
@@ -112,7 +111,7 @@ def _facts(folder: Path, name: str, trace_id: str) -> list[Facts]:
 
 
 @lru_cache(maxsize=64)
-def _told(path: Path, size: int, name: str) -> dict[str, list[Facts]]:  # noqa: ARG001 - read again when it has grown
+def _told(path: Path, size: int, name: str) -> dict[str, list[Facts]]:
     found: dict[str, list[Facts]] = {}
     for facts in of_requests(requests(path, FORMATS[name])):
         found.setdefault(facts["trace_id"], []).append(facts)
@@ -126,7 +125,9 @@ def requests(path: Path, kind: Format) -> Iterator[dict[str, Any]]:
         yield from map(json.loads, data[: data.rfind(b"\n") + 1].splitlines())
         return
     for body in _frames(data):
-        plain = pytest.importorskip("zstandard").ZstdDecompressor().decompressobj().decompress(body) if kind.zstd else body
+        plain = (
+            pytest.importorskip("zstandard").ZstdDecompressor().decompressobj().decompress(body) if kind.zstd else body
+        )
         yield json.loads(plain) if kind.format == "json" else as_json(ExportTraceServiceRequest.FromString(plain))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from backends.sending import GRPC, JSON, PROTOBUF, Protocol
-from backends.survival import GONE, STOLEN, TWICE, UNTOLD
+from backends.survival import COPIED, GONE, STOLEN, TWICE, UNTOLD
 
 PROTOCOLS: Final = {
     "collector": (GRPC, PROTOBUF, JSON),
@@ -60,10 +60,22 @@ def _as_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _as_compact_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _lasting(times: list[int], rounded: Callable[[int], int]) -> list[int]:
+    """Return a start and an end of which start and length were rounded."""
+    start, end = times
+    return [rounded(start), rounded(start) + rounded(end - start)]
+
+
 def _misread(links: Any) -> Any:
     """Return links whose ids in hex were taken for base64."""
     return [[*(base64.b64decode(each).hex() for each in link[:2]), link[2]] for link in links]
 
+
+_ONCE: Final = Change(COPIED, "once", ["copied"])
 
 PHOENIX: Final = (
     *_untold("kind", *_WHERE, *_WIRE, "links", "attribute: null", "attribute: nan"),
@@ -93,6 +105,7 @@ PHOENIX: Final = (
     ),
     Change("link to the own parent", "lost", lambda told: [told[0], UNTOLD]),
     Change(TWICE, "the first counts", ["twice"]),
+    _ONCE,
     Change(STOLEN, "dropped", []),
 )
 
@@ -119,11 +132,46 @@ MLFLOW: Final = (
     Change("links", "ids, hex, are taken for base64", _misread, JSON),
     Change("link to the own parent", "the same", lambda told: [told[0], _misread(told[1])], JSON),
     Change(TWICE, "the last counts", ["twice, again"]),
+    _ONCE,
 )
 
-JAEGER_RAW: Final = ()
-JAEGER: Final = (*JAEGER_RAW,)
-CLASSIC: Final = ()
+_NAMELESS: Final = Change(
+    "resource of no service", "a name is invented", lambda told: {**told, "service.name": "missing-service-name"}
+)
+_BY_NAME: Final = Change("order of events", "sorted by name", sorted)
+
+JAEGER_RAW: Final = (
+    Change("schema of the resource", "lost", ""),
+    Change("schema of the scope", "lost", ""),
+    Change("zero length", "becomes 1 ns", lambda times: [times[0], times[0] + 1]),
+    Change("names of attributes added", "a warning about zero length", ["@jaeger@warnings"]),
+    _NAMELESS,
+)
+JAEGER: Final = (*JAEGER_RAW, _BY_NAME, _ONCE)
+CLASSIC: Final = (
+    *_untold("schema of the resource", "schema of the scope", "flags", "dropped counts"),
+    Change("scope", "name and version only", lambda told: [*told[:2], {}]),
+    Change("times", "start and duration floored to microseconds", lambda times: _lasting(times, _floored)),
+    Change("zero length", "floored to microseconds", lambda times: _lasting(times, _floored)),
+    Change("attribute: whole", "beyond 53 bits, as text", str),
+    *(
+        Change(f"attribute: {name}", "JSON text, keys sorted", _as_compact_text)
+        for name in ("array", "mixed array", "map", "map with null")
+    ),
+    Change("attribute: null", "empty text", ""),
+    Change("attribute: bytes", "base64", "AP8="),
+    Change("attribute: nan", "costs the trace", 500),
+    _BY_NAME,
+    Change("event", "time floored to microseconds", lambda event: [event[0], _floored(event[1]), event[2]]),
+    Change("event: exception", "the same", lambda event: [event[0], _floored(event[1]), event[2]]),
+    Change("links", "a reference only", lambda links: [[*link[:2], {}] for link in links]),
+    Change("link to the own parent", "the parent's reference becomes the link's", lambda told: [told[0], []]),
+    Change("reference to the parent", "is called one", ["CHILD_OF"]),
+    Change("reference to the parent that is linked", "no parent by its type", ["FOLLOWS_FROM"]),
+    Change("number of warnings", "one, about zero length", 1),
+    _NAMELESS,
+    _ONCE,
+)
 
 SERVERS: Final[Mapping[str, Mapping[str, tuple[Change, ...]]]] = {
     "collector": {"json": (), "proto": (), "json-zstd": (), "proto-zstd": ()},

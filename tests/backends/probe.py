@@ -6,13 +6,12 @@ import hashlib
 import math
 from typing import Any
 
+from backends.facts import Facts, of_requests
+from backends.sending import as_json
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, InstrumentationScope, KeyValue, KeyValueList
 from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, Span, Status
-
-from backends.facts import Facts, of_requests
-from backends.sending import as_json
 
 START_NS = 1_800_000_000_123_456_789
 SERVICE = "probe"
@@ -42,7 +41,7 @@ CALL: dict[str, Any] = {
     "gen_ai.usage.input_tokens": 3,
     "gen_ai.usage.output_tokens": 2,
 }
-NAMES = ("root", "child", "chat", "instant", "whole_us", "null", "bytes", "nan", "nameless", "own_parent")
+NAMES = ("root", "child", "chat", "instant", "whole_us", "null", "bytes", "nan", "nameless", "own_parent", "copied")
 ALL = (*NAMES, "twice", "stolen", "last")
 
 
@@ -129,7 +128,7 @@ class Probe:
         return [
             _request([*map(self.span, plain), self.span("twice")]),
             _request([self.span("nameless")], service=None),
-            _request([second, self.span("stolen")]),
+            _request([second, self.span("stolen"), self.span("copied")]),
             _request([self.span("last")]),
         ]
 
@@ -164,21 +163,15 @@ def _pairs(values: dict[str, Any]) -> list[KeyValue]:
     return [KeyValue(key=key, value=_any(value)) for key, value in values.items()]
 
 
+_SCALARS = {bool: "bool_value", int: "int_value", float: "double_value", bytes: "bytes_value", str: "string_value"}
+
+
 def _any(value: Any) -> AnyValue:
-    match value:
-        case None:
-            return AnyValue()
-        case bool():
-            return AnyValue(bool_value=value)
-        case int():
-            return AnyValue(int_value=value)
-        case float():
-            return AnyValue(double_value=value)
-        case bytes():
-            return AnyValue(bytes_value=value)
-        case list():
-            return AnyValue(array_value=ArrayValue(values=map(_any, value)))
-        case dict():
-            return AnyValue(kvlist_value=KeyValueList(values=_pairs(value)))
-        case text:
-            return AnyValue(string_value=str(text))
+    if value is None:
+        return AnyValue()
+    if isinstance(value, list):
+        return AnyValue(array_value=ArrayValue(values=map(_any, value)))
+    if isinstance(value, dict):
+        return AnyValue(kvlist_value=KeyValueList(values=_pairs(value)))
+    found: dict[str, Any] = {_SCALARS[type(value)]: value}
+    return AnyValue(**found)

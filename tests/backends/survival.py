@@ -63,6 +63,9 @@ FACTS: Final = (
     Fact("event: exception", "child", _event("exception")),
     Fact("links", "child", _key("links")),
     Fact("link to the own parent", "own_parent", _keys("parent_id", "links")),
+    Fact("reference to the parent", "child", _key("parent_by")),
+    Fact("reference to the parent that is linked", "own_parent", _key("parent_by")),
+    Fact("number of warnings", "instant", lambda facts: len(facts.get("warnings", ()))),
     Fact("resource", "child", _key("resource")),
     Fact("resource of no service", "nameless", _key("resource")),
     Fact("schema of the resource", "child", _key("resource_schema")),
@@ -73,7 +76,8 @@ FACTS: Final = (
     Fact("dropped counts", "child", _key("dropped")),
 )
 
-TWICE: Final = "a span that comes twice"
+TWICE: Final = "a span that comes twice, the second time with another name"
+COPIED: Final = "a span that comes twice"
 STOLEN: Final = "a span id that was seen in another trace"
 
 
@@ -91,7 +95,7 @@ def tell(found: dict[str, list[Facts] | int]) -> dict[str, str]:
         return spans if isinstance(spans, int) else fact.of(spans[0]) if spans else GONE
 
     told = {fact.name: text(one(fact)) for fact in FACTS}
-    for name, span in ((TWICE, "twice"), (STOLEN, "stolen")):
+    for name, span in ((TWICE, "twice"), (COPIED, "copied"), (STOLEN, "stolen")):
         spans = found[span]
         told[name] = text(spans if isinstance(spans, int) else sorted(facts["name"] for facts in spans))
     return told

@@ -346,9 +346,7 @@ def test_a_backend_gets_both_signals(run: Any, rec: Path, server: Backend) -> No
 
 
 @pytest.mark.parametrize("status", [404, 405])  # Jaeger and MLflow; Phoenix
-def test_a_backend_without_logs_is_one_line_and_no_failure(
-    status: int, run: Any, rec: Path, server: Backend
-) -> None:
+def test_a_backend_without_logs_is_one_line_and_no_failure(status: int, run: Any, rec: Path, server: Backend) -> None:
     """As one for traces alone answers."""
     server.answers["/v1/logs"] = status
     url = f"http://127.0.0.1:{server.server_port}/v1/traces"

@@ -157,7 +157,9 @@ class TestPhoenix:
         }
         counts = {"prompt": 3, "completion": 2, "total": 5, "prompt_details": {"cache_read": 1}}
         added = {"llm": {"token_count": counts, "invocation_parameters": '{"temperature": 0.2}'}}
-        assert one({"data": [{**self.item, "span_kind": "UNKNOWN", "attributes": {**told, **added}}]}).attributes == told
+        assert (
+            one({"data": [{**self.item, "span_kind": "UNKNOWN", "attributes": {**told, **added}}]}).attributes == told
+        )
 
     def test_what_says_something_else_stays(self) -> None:
         """Other figures, figures of which the conventions say nothing, other parameters and what is no JSON."""

@@ -79,5 +79,6 @@ def _repeats(name: str, value: Any, attributes: Mapping[str, Any]) -> bool:
     if name == _PARAMETERS:
         told = parsed(value) if isinstance(value, str) else value
         return is_object(told) and all(attributes.get(_REQUEST + key) == item for key, item in told.items())
-    parts = [attributes.get(part) for part in _COUNTS.get(name, ())]
-    return bool(parts) and all(isinstance(part, int) for part in parts) and sum(parts) == value
+    parts = _COUNTS.get(name, ())
+    counts = [count for part in parts if isinstance(count := attributes.get(part), int)]
+    return bool(parts) and len(counts) == len(parts) and sum(counts) == value

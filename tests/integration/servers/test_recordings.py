@@ -63,9 +63,7 @@ def _replayed(recording: Path, backend: Backend, protocol: Protocol, folder: Pat
     return Sent(dict(Counter(span.trace_id for span in otlp.read([spans]).spans)), _canonical(documents))
 
 
-def _by_command(
-    recording: Path, backend: Backend, protocol: Protocol, seed: str, spans: Path
-) -> list[dict[str, Any]]:
+def _by_command(recording: Path, backend: Backend, protocol: Protocol, seed: str, spans: Path) -> list[dict[str, Any]]:
     environment = {
         "OTEL_EXPORTER_OTLP_PROTOCOL": protocol.name,
         "OTEL_EXPORTER_OTLP_HEADERS": ",".join(f"{name}={value}" for name, value in backend.headers.items()),
@@ -117,4 +115,4 @@ def test_what_a_server_gives_back_folds_to_the_same_trajectories(
     for one in sent.values():
         backend.wait(one.traces)
     differing = {name: _differing(view, sent, tmp_path / "back" / name) for name, view in backend.views.items()}
-    assert differing == dict.fromkeys(backend.views, [])
+    assert differing == {name: [] for name in backend.views}

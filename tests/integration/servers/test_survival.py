@@ -12,7 +12,7 @@ from backends.facts import Facts
 from backends.losses import PROTOCOLS, SERVERS, change
 from backends.probe import Probe
 from backends.sending import Protocol
-from backends.survival import FACTS, STOLEN, TWICE, tell
+from backends.survival import COPIED, FACTS, STOLEN, TWICE, tell
 
 pytestmark = pytest.mark.integration
 
@@ -23,7 +23,7 @@ CELLS = [
     for protocol in PROTOCOLS[server]
     for view in views
 ]
-NAMES = (*(fact.name for fact in FACTS), TWICE, STOLEN)
+NAMES = (*(fact.name for fact in FACTS), TWICE, COPIED, STOLEN)
 
 
 @pytest.fixture(scope="session")
