@@ -121,15 +121,14 @@ class Probe:
 
     @property
     def requests(self) -> list[ExportTraceServiceRequest]:
-        """Return what is sent, in this order; `twice` comes twice, the second time with another name."""
+        """Return what is sent, one after the other; `twice` comes twice, the second time with another name."""
         second = self.span("twice")
         second.name = "twice, again"
         plain = [name for name in NAMES if name != "nameless"]
         return [
             _request([*map(self.span, plain), self.span("twice")]),
             _request([self.span("nameless")], service=None),
-            _request([second, self.span("stolen"), self.span("copied")]),
-            _request([self.span("last")]),
+            _request([second, self.span("stolen"), self.span("copied"), self.span("last")]),
         ]
 
     def sent(self) -> list[Facts]:
