@@ -29,6 +29,9 @@ def phoenix(folder: Path) -> Iterator[Backend]:
         "PHOENIX_PORT": str(http),
         "PHOENIX_GRPC_PORT": str(grpc),
         "PHOENIX_TELEMETRY_ENABLED": "false",
+        # Else it looks for its assistant's documentation on the web when it starts.
+        "PHOENIX_ALLOW_EXTERNAL_RESOURCES": "false",
+        "PHOENIX_DISABLE_AGENT_ASSISTANT": "true",
     }
     web = f"http://127.0.0.1:{http}"
     with running([program("phoenix"), "serve"], folder, f"{web}/healthz", environment):
