@@ -8,7 +8,8 @@
 #   make docs         write docs/ anew from the tables of the code
 #   make bench        what emission, importing and the first events cost, as ratios to floors
 #   make coverage     the quick suite, with what it does not reach
-#   make integration  a real OTLP server on loopback
+#   make integration  a real OTLP server on loopback, and the servers of `make servers` that are here
+#   make servers      build Collector, Jaeger, Phoenix and MLflow into ~/.cache (20 min, 6 GB); ARGS="collector" for one
 #   make slow         generated inputs and whatever takes minutes
 #   make reference    our documents through the reference validator (needs Python 3.12 or newer)
 #   make pythons      the quick suite under every other Python on this machine
@@ -29,7 +30,7 @@ ARGS ?=
 
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: demo test lint format types layers schemas readme docs bench bench-smoke coverage integration slow reference pythons lowest package ci clean
+.PHONY: demo test lint format types layers schemas readme docs bench bench-smoke coverage integration servers slow reference pythons lowest package ci clean
 
 demo: $(VENV)/ready
 	@$(VENV)/bin/atifold demo
@@ -75,6 +76,10 @@ coverage: $(VENV)/ready-test
 
 integration: $(VENV)/ready-dev
 	$(PYTEST) -m integration $(ARGS)
+
+# Never done by the other targets: it takes too long. What is not there is skipped by `make integration`.
+servers:
+	@scripts/build-servers $(ARGS)
 
 # Exit code 5 of pytest: no test has one of these marks.
 slow: $(VENV)/ready-test

@@ -39,6 +39,13 @@ def test_an_agent_span_of_ours_tells_run_pause_and_order(span: MakeSpan, read_on
     assert call.extra == {"agentfootprint.agent.iteration_count": 2}
 
 
+@pytest.mark.parametrize("name", ["atifold.inferred", "atifold.omitted", "atifold.withheld"])
+def test_a_list_that_a_server_made_text_of_is_a_list(span: MakeSpan, read_one: ReadOne, name: str) -> None:
+    """As MLflow and Jaeger's older API do; other texts stay."""
+    for value, kept in ((["a"], ["a"]), ('["a"]', ["a"]), ("a", "a"), ('{"a": 1}', '{"a": 1}')):
+        assert read_one(span({"gen_ai.operation.name": "invoke_agent", name: value})).extra == {name: kept}
+
+
 @pytest.mark.parametrize("half", ["atifold.resumes.trace_id", "atifold.resumes.span_id"])
 def test_half_a_tie_is_none(span: MakeSpan, read_one: ReadOne, half: str) -> None:
     """A tie needs a trace and a span."""
@@ -144,3 +151,17 @@ def test_a_live_span_reads_as_the_one_in_a_file(chat: MakeSpan) -> None:
         "agentfootprint.y": {"deep": [1, 2.0, None]},
         "agentfootprint.empty": [],
     }
+
+
+def test_the_order_in_which_a_server_gives_events_and_attributes_does_not_matter(
+    chat: MakeSpan, read_one: ReadOne
+) -> None:
+    """Jaeger sorts both by name; what is kept is in the order of time."""
+    early = SpanEvent("agentfootprint.z.early", 1_000, {"agentfootprint.z.b": 1, "agentfootprint.z.a": 2})
+    late = SpanEvent("agentfootprint.a.late", 2_000)
+    retried = SpanEvent("agentfootprint.error.retried", 3_000, {"x": 1, "a": 2})
+    call = chat({})
+    sorted_out = replace(retried, attributes={"a": 2, "x": 1})
+    calls = [read_one(replace(call, events=events)) for events in ((early, late, retried), (late, sorted_out, early))]
+    assert repr(calls[0]) == repr(calls[1])
+    assert [event["name"] for event in calls[0].extra["events"]] == [early.name, late.name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any, ClassVar
 
@@ -146,6 +147,35 @@ class TestPhoenix:
             "x.json: found a span that cannot be read (time soon), wanted a Phoenix span"
         )
 
+    def test_what_phoenix_says_once_more_is_left_out(self) -> None:
+        """Counts and parameters in OpenInference's names, where they equal those in the conventions' names."""
+        told = {
+            "gen_ai.usage.input_tokens": 3,
+            "gen_ai.usage.output_tokens": 2,
+            "gen_ai.usage.cache_read.input_tokens": 1,
+            "gen_ai.request.temperature": 0.2,
+        }
+        counts = {"prompt": 3, "completion": 2, "total": 5, "prompt_details": {"cache_read": 1}}
+        added = {"llm": {"token_count": counts, "invocation_parameters": '{"temperature": 0.2}'}}
+        assert (
+            one({"data": [{**self.item, "span_kind": "UNKNOWN", "attributes": {**told, **added}}]}).attributes == told
+        )
+
+    def test_what_says_something_else_stays(self) -> None:
+        """Other figures, figures of which the conventions say nothing, other parameters and what is no JSON."""
+        told = {
+            "gen_ai.usage.input_tokens": 3,
+            "gen_ai.usage.output_tokens": 2,
+            "gen_ai.request.temperature": 0.2,
+            "llm.token_count.prompt": 4,
+            "llm.token_count.total": 6,
+            "llm.token_count.prompt_details.cache_read": 1,
+        }
+        for parameters in ('{"temperature": 0.2, "top_p": 1}', '{"temperature": 1}', "{", "[]", 7):
+            attributes = {**told, "llm.invocation_parameters": parameters}
+            item = {**self.item, "span_kind": "UNKNOWN", "attributes": attributes}
+            assert one({"data": [item]}).attributes == attributes
+
 
 class TestMlflow:
     """Traces of MLflow in the forms of its versions."""
@@ -209,6 +239,13 @@ class TestMlflow:
         assert (span.trace_id, span.span_id, span.parent_id) == (TRACE, SPAN, OTHER)
         assert (span.status, span.status_message) == (Status.ERROR, "no")
         assert (span.start_ns, span.end_ns) == (1_700_000_000_000_000_001, 1_700_000_000_000_000_002)
+
+    def test_the_ids_of_links_are_read(self) -> None:
+        """They have MLflow's mark before them; those that came as OTLP JSON it took for base64."""
+        mangled = [base64.b64decode(each).hex() for each in (TRACE, OTHER)]
+        for trace_id, span_id in ((TRACE, OTHER), mangled):
+            link = {"trace_id": f"tr-{trace_id}", "span_id": span_id, "attributes": None}
+            assert one({"spans": [{**self.fourth, "links": [link]}]}).links == (Link(TRACE, OTHER),)
 
 
 class TestLangfuse:

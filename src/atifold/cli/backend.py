@@ -29,7 +29,7 @@ _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL
 _LOGGER = "opentelemetry.exporter"
 _LONGEST = 200
 _PATHS = {"traces": "/v1/traces", "logs": "/v1/logs"}
-_NO_LOGS = re.compile(r"(?<![\w:.])404\b|UNIMPLEMENTED")
+_NO_LOGS = re.compile(r"(?<![\w:.])40[45]\b|UNIMPLEMENTED")
 """What a backend that takes spans alone answers to log events, over HTTP and over gRPC; no port of a URL."""
 
 T = TypeVar("T")

@@ -6,6 +6,7 @@ dialect says: a span with these alone is no call.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from atifold import semconv
@@ -25,6 +26,7 @@ from atifold.dialects.table import (
     Verdict,
 )
 from atifold.dialects.values import Note
+from atifold.kinds import is_list
 from atifold.spans import Span, SpanEvent, Status
 from atifold.times import microseconds, timestamp
 
@@ -48,6 +50,8 @@ _RETRIED: Final = ("agentfootprint.error.retried", "agentfootprint.reliability.r
 _RECOVERED: Final = ("agentfootprint.error.recovered", "agentfootprint.reliability.recovered")
 _FELL_BACK: Final = "agentfootprint.fallback.triggered"
 _SCORE: Final = "agentfootprint.eval.score"
+_LISTS: Final = (semconv.INFERRED, semconv.OMITTED, semconv.WITHHELD)
+"""Lists of words that a span keeps; MLflow and Jaeger's older API make JSON text of a list."""
 _DISPATCHES: Final = frozenset({"refused", "not_dispatched"})
 
 
@@ -66,42 +70,50 @@ def classify(span: Span) -> Verdict:
 
 
 def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
-    """Fill in the tie to the paused leg, the failed attempts, and the events that the step keeps."""
+    """Fill in the tie to the paused leg, lists that came as text, the failed attempts, and the events to keep."""
     if fields.get("dispatch") not in _DISPATCHES:
         fields.pop("dispatch", None)
     trace_id, span_id = span.attributes.get(semconv.RESUMES_TRACE), span.attributes.get(semconv.RESUMES_SPAN)
     if isinstance(trace_id, str) and isinstance(span_id, str):
         fields.setdefault("resumes", (trace_id, span_id))
+    for name in _LISTS:
+        if isinstance(text := span.attributes.get(name), str) and is_list(told := values.parsed(text)):
+            fields.setdefault(f"extra.{name}", told)
+    if span.events:
+        # Jaeger gives events in the order of their names.
+        _tell(sorted(span.events, key=lambda event: event.time_ns), span, kind, fields)
+
+
+def _tell(events: Sequence[SpanEvent], span: Span, kind: CallKind, fields: Fields) -> None:
+    """Fill in what the events of a span say, which are in the order of their times."""
     if kind is CallKind.MODEL:
-        attempts = tuple(_attempt(event) for event in span.events if event.name in _RETRIED)
+        attempts = tuple(_attempt(event) for event in events if event.name in _RETRIED)
         if attempts:
             fields.setdefault("attempts", attempts)
-        served = _served(span)
+        served = {} if span.status is Status.ERROR else _served(events)
         if served:
             who: dict[str, Any] = {name: fields[name] for name in ("provider", "model") if name in fields}
             fields.setdefault("served", {**who, **served})
-    scores = tuple(_score(event) for event in span.events if event.name == _SCORE)
+    scores = tuple(_score(event) for event in events if event.name == _SCORE)
     if scores:
         fields.setdefault("scores", scores)
     elsewhere = (*_RETRIED, _SCORE)
-    kept = [_event(event) for event in span.events if event.name.startswith(_PREFIXES) and event.name not in elsewhere]
+    kept = [_event(event) for event in events if event.name.startswith(_PREFIXES) and event.name not in elsewhere]
     if kept:
         fields.setdefault("extra.events", kept)
 
 
 def _attempt(event: SpanEvent) -> Attempt:
-    found = {_short(name, event.name): values.plain(value) for name, value in event.attributes.items()}
+    found = _plain(event)
     number = values.number(found.pop("attempt", None))
     return Attempt(event.time_ns, number if isinstance(number, int) else None, found)
 
 
-def _served(span: Span) -> dict[str, Any]:
+def _served(events: Sequence[SpanEvent]) -> dict[str, Any]:
     """Return who answered after all: the attempt that worked, the provider that took over; empty where none failed."""
-    if span.status is Status.ERROR:
-        return {}
     found: dict[str, Any] = {}
-    for event in span.events:
-        told = {_short(name, event.name): values.plain(value) for name, value in event.attributes.items()}
+    for event in events:
+        told = _plain(event)
         if event.name in _RECOVERED:
             found.update({name: told[name] for name in ("attempt", "recovered_via") if name in told})
         elif event.name in _RETRIED and "to_provider" in told:
@@ -113,15 +125,18 @@ def _served(span: Span) -> dict[str, Any]:
 
 def _score(event: SpanEvent) -> dict[str, Any]:
     """Return an evaluation as `extra` holds it."""
-    found = {_short(name, event.name): values.plain(value) for name, value in sorted(event.attributes.items())}
-    return {**found, "timestamp": timestamp(microseconds(event.time_ns))}
+    return {**_plain(event), "timestamp": timestamp(microseconds(event.time_ns))}
 
 
 def _event(event: SpanEvent) -> dict[str, Any]:
     """Return a span event as the step keeps it, its time floored to the microsecond."""
-    attributes = {_short(name, event.name): values.plain(value) for name, value in sorted(event.attributes.items())}
-    found = {"name": event.name, "timestamp": timestamp(microseconds(event.time_ns)), "attributes": attributes}
+    found = {"name": event.name, "timestamp": timestamp(microseconds(event.time_ns)), "attributes": _plain(event)}
     return {name: value for name, value in found.items() if value}
+
+
+def _plain(event: SpanEvent) -> dict[str, Any]:
+    """Return an event's attributes under their short names, in the order of the whole ones."""
+    return {_short(name, event.name): values.plain(value) for name, value in sorted(event.attributes.items())}
 
 
 def _short(name: str, event: str) -> str:

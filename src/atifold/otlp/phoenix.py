@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from atifold.jsontext import parsed
 from atifold.kinds import is_list, is_object
 from atifold.otlp import json
 from atifold.otlp.dotted import WHOLE, flat, gathered
@@ -23,6 +24,20 @@ _KIND: Final = "openinference.span.kind"
 _UNKNOWN: Final = "UNKNOWN"
 _IN_EVENTS: Final = (*WHOLE, "body", "input", "output")
 """What AWS's distribution writes into events besides: the messages of a call."""
+
+_INPUT: Final = "gen_ai.usage.input_tokens"
+_OUTPUT: Final = "gen_ai.usage.output_tokens"
+_COUNTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "llm.token_count.prompt": (_INPUT,),
+    "llm.token_count.completion": (_OUTPUT,),
+    "llm.token_count.total": (_INPUT, _OUTPUT),
+    "llm.token_count.prompt_details.cache_read": ("gen_ai.usage.cache_read.input_tokens",),
+    "llm.token_count.prompt_details.cache_write": ("gen_ai.usage.cache_creation.input_tokens",),
+    "llm.token_count.completion_details.reasoning": ("gen_ai.usage.reasoning.output_tokens",),
+}
+"""Counts that Phoenix puts beside those of the conventions, and what each is the sum of."""
+_PARAMETERS: Final = "llm.invocation_parameters"
+_REQUEST: Final = "gen_ai.request."
 
 
 def is_phoenix(value: Any) -> bool:
@@ -47,9 +62,23 @@ def decode(value: Any, place: Place) -> None:
 
 def _span(item: Mapping[str, Any]) -> Span:
     span = json.span(item, Origin({})) if json.is_span(item) else plain_span(item)
-    attributes = gathered(flat(span.attributes))
+    attributes = _without_repeats(gathered(flat(span.attributes)))
     kind = item.get("span_kind")
     if isinstance(kind, str) and kind.upper() != _UNKNOWN:
         attributes.setdefault(_KIND, kind)
     events = tuple(replace(event, attributes=gathered(event.attributes, _IN_EVENTS)) for event in span.events)
     return replace(span, attributes=attributes, events=events)
+
+
+def _without_repeats(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Return attributes without those in which Phoenix says once more what the conventions' say."""
+    return {name: value for name, value in attributes.items() if not _repeats(name, value, attributes)}
+
+
+def _repeats(name: str, value: Any, attributes: Mapping[str, Any]) -> bool:
+    if name == _PARAMETERS:
+        told = parsed(value) if isinstance(value, str) else value
+        return is_object(told) and all(attributes.get(_REQUEST + key) == item for key, item in told.items())
+    parts = _COUNTS.get(name, ())
+    counts = [count for part in parts if isinstance(count := attributes.get(part), int)]
+    return bool(parts) and len(counts) == len(parts) and sum(counts) == value

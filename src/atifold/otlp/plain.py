@@ -5,6 +5,8 @@ Phoenix, MLflow and the SDK's own `to_json` write so, with other names for the s
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -32,6 +34,9 @@ _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 """The paths at which a field may stand; the first that says something counts."""
 
 
+_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})+")
+
+
 def is_plain(value: Any) -> bool:
     """Tell whether a value looks like such a span: it has ids, and attributes that are an object."""
     if not is_object(value) or is_list(value.get("attributes")):
@@ -46,7 +51,7 @@ def plain_span(item: Mapping[str, Any]) -> Span:
     return Span(
         trace_id=_id(item, "trace_id", TRACE_BYTES),
         span_id=_id(item, "span_id", SPAN_BYTES),
-        parent_id=read_id(_bare(_get(item, "parent_id")), SPAN_BYTES),
+        parent_id=read_id(_bare(_get(item, "parent_id"), SPAN_BYTES), SPAN_BYTES),
         name=text_in(item.get("name")),
         start_ns=_time(item, "start"),
         end_ns=_time(item, "end") or None,
@@ -72,7 +77,7 @@ def _link(item: Mapping[str, Any]) -> Link:
 
 
 def _id(item: Mapping[str, Any], name: str, size: int) -> str:
-    return known_id(_bare(_get(item, name)), name, size)
+    return known_id(_bare(_get(item, name), size), name, size)
 
 
 def _time(item: Mapping[str, Any], name: str) -> int:
@@ -80,9 +85,16 @@ def _time(item: Mapping[str, Any], name: str) -> int:
     return nanoseconds(_get(item, f"{name}_ns")) or instant(_get(item, name))
 
 
-def _bare(value: Any) -> Any:
-    """Return an id without the `0x` that some put before hex."""
-    return value.removeprefix("0x") if isinstance(value, str) else value
+def _bare(value: Any, size: int) -> Any:
+    """Return an id without what some put before hex.
+
+    The ids of links that reach MLflow as OTLP JSON it takes for base64, though they are hex: that is undone, by the
+    length.
+    """
+    if not isinstance(value, str):
+        return value
+    bare = value.removeprefix("0x").removeprefix("tr-")
+    return b64encode(bytes.fromhex(bare)).decode() if len(bare) == 3 * size and _HEX.fullmatch(bare) else bare
 
 
 def _get(item: Mapping[str, Any], name: str) -> Any:
