@@ -14,6 +14,7 @@ from atifold.dialects.content import definitions
 from atifold.dialects.failure import failure
 from atifold.dialects.flat import at, entries, trees
 from atifold.dialects.openinference_messages import read_messages
+from atifold.dialects.span_name import tool_in
 from atifold.dialects.table import (
     AGENTS,
     MODELS,
@@ -175,7 +176,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 
 def _complete_tool(span: Span, fields: Fields) -> None:
     """Name a nameless tool after its span, and open the framework's wrapper around its result."""
-    fields.setdefault("tool", span.name)
+    fields.setdefault("tool", tool_in(span.name))
     output = unwrap(fields.get("result"))
     if output is None:
         return
