@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.documents import Document, write
+from atifold.fold.doubts import Doubts
 from atifold.fold.groups import group_by_conversation
 from atifold.fold.pictures import Pictures
 from atifold.fold.report import whole_report
@@ -42,7 +43,8 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
     scopes = scopes_of(calls, lambda trace_id: groups.get(trace_id, trace_id))
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()
-    written = [write(root, scopes, taken, Pictures() if files else None) for root in roots]
+    doubts = Doubts(scopes.calls)
+    written = [write(root, scopes, doubts, taken, Pictures() if files else None) for root in roots]
     documents = tuple(document for document in written if document is not None)
     stepless = [*empty, *(root for root, document in zip(roots, written, strict=True) if document is None)]
     left_out = [f"no step: {_name(thread.agents or thread.outer)}" for thread in stepless]

@@ -1,0 +1,136 @@
+"""Tell what may be one and the same call, where a trace has lost what would tell.
+
+Nothing is joined on a suspicion: the calls stay apart, and the report says that they may be one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+
+from atifold.calls import Call, ModelCall, ToolCall, ToolRequest
+from atifold.fold.messages import body_of, plain_id, requests_of, spoken, text_of
+from atifold.fold.toolcalls import Step
+from atifold.spans import SpanKey
+
+
+class Doubts:
+    """Know all calls of a fold, and tell which of a document's may have been told elsewhere too."""
+
+    def __init__(self, calls: Mapping[SpanKey, Call]) -> None:
+        """Take every call of the fold."""
+        self._calls = calls
+        self._models: dict[SpanKey, SpanKey] | None = None
+        self._free: list[ToolRequest] | None = None
+
+    def models(self, models: Iterable[ModelCall]) -> int:
+        """Return how many of some model calls may be the one around them or the one before them."""
+        if self._models is None:
+            self._models = _twins(self._calls)
+        return sum(model.key in self._models for model in models)
+
+    def tools(self, steps: Iterable[Step]) -> int:
+        """Return how many tools that ran on nobody's asking may be what a model did ask for, by their name."""
+        unasked = [asked.name for step in steps if step.counted == 0 for asked in step.asked if asked.span]
+        if not unasked:
+            return 0
+        if self._free is None:
+            self._free = _unanswered(self._calls.values())
+        free = {request.name for request in self._free}
+        return sum(name in free or (not name and bool(free)) for name in unasked)
+
+
+# ---- model calls ---------------------------------------------------------------------------------
+
+
+def _twins(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
+    """Return, for each model call that may be another one, that other one."""
+    models = sorted((c for c in calls.values() if isinstance(c, ModelCall)), key=lambda c: (c.start_ns, c.key))
+    found: dict[SpanKey, SpanKey] = {}
+    for model in models:
+        outer = calls.get(model.parent) if model.parent else None
+        if isinstance(outer, ModelCall) and not _told_apart(outer, model):
+            found[model.key] = outer.key
+    for before, model in _neighbours(models, lambda call: (call.key[0], call.parent)):
+        if _at_one_time(before, model) and not _told_apart(before, model):
+            found.setdefault(model.key, before.key)
+    for before, model in _neighbours(models, _request_of):
+        if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
+            found.setdefault(model.key, before.key)
+    return found
+
+
+def _neighbours(
+    models: Sequence[ModelCall], group_of: Callable[[ModelCall], Hashable]
+) -> Iterable[tuple[ModelCall, ModelCall]]:
+    """Yield each model call with the one before it of its group; a group of None is none."""
+    last: dict[Hashable, ModelCall] = {}
+    for model in models:
+        group = group_of(model)
+        if group is None:
+            continue
+        if group in last:
+            yield last[group], model
+        last[group] = model
+
+
+def _request_of(call: ModelCall) -> Hashable:
+    """Return what a call was asked in its place, None where that is not known."""
+    return (call.key[0], call.parent, len(call.input), repr(call.input[-1])) if call.input else None
+
+
+def _unanswered_call(call: ModelCall) -> bool:
+    """Tell whether a call tells nothing of a response, nor of its failure."""
+    return not call.output and call.usage is None and call.failure is None
+
+
+def _at_one_time(before: ModelCall, model: ModelCall) -> bool:
+    """Tell whether two calls, the first of which started first, share some time."""
+    return before.start_ns == model.start_ns or (before.end_ns is not None and model.start_ns < before.end_ns)
+
+
+def _told_apart(one: ModelCall, other: ModelCall) -> bool:
+    """Tell whether something that both calls state differs; a response id that both have outweighs it."""
+    if one.sequence is not None and other.sequence is not None:
+        return True
+    if one.response_id is not None and one.response_id == other.response_id:
+        return False
+    facts = ((one.event_id, other.event_id), (one.response_id, other.response_id), (_asked(one), _asked(other)))
+    figures = [(_figures(one)[at], _figures(other)[at]) for at in (0, 1)]
+    said = (_said(one), _said(other))
+    return any(_differ(*pair) for pair in (*facts, *figures, said))
+
+
+def _differ(one: object, other: object) -> bool:
+    return one is not None and other is not None and one != other
+
+
+def _figures(call: ModelCall) -> tuple[int | None, int | None]:
+    return (call.usage.prompt, call.usage.completion) if call.usage else (None, None)
+
+
+def _asked(call: ModelCall) -> object:
+    """Return what tells one request of a history from the next, None where it is not known."""
+    body = body_of(call) if call.input else ()
+    return (len(body), spoken(text_of(body[-1:]))) if body else None
+
+
+def _said(call: ModelCall) -> object:
+    """Return what a model said and asked for, None where it is not known."""
+    told = (spoken(text_of(call.output or ())), [request.name for request in requests_of(call.output or ())])
+    return told if any(told) else None
+
+
+# ---- tool calls ----------------------------------------------------------------------------------
+
+
+def _unanswered(calls: Iterable[Call]) -> list[ToolRequest]:
+    """Return what models asked for, without the requests to which some span has the id."""
+    ran: dict[str, int] = defaultdict(int)
+    requests: list[ToolRequest] = []
+    for call in calls:
+        if isinstance(call, ToolCall) and call.id:
+            ran[plain_id(call.id)] += 1
+        elif isinstance(call, ModelCall):
+            requests += requests_of(call.output or ())
+    return [request for request in requests if not request.id or plain_id(request.id) not in ran]
