@@ -237,7 +237,7 @@ def marks(span: Span) -> bool:
 
 
 def classify(span: Span) -> Verdict:
-    """Say what `gen_ai.operation.name` says, else the span's name; an operation that nobody knows is left to the guess."""
+    """Say what `gen_ai.operation.name` says, else the name of the span; what nobody knows is left to the guess."""
     operation = span.attributes.get("gen_ai.operation.name")
     if not isinstance(operation, str) or not operation:
         operation = operation_in(span.name)

@@ -5,13 +5,16 @@ Nothing is joined on a suspicion: the calls stay apart, and the report says that
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Final
 
 from atifold.calls import Call, ModelCall, ToolCall, ToolRequest
 from atifold.fold.messages import body_of, plain_id, requests_of, spoken, text_of
 from atifold.fold.toolcalls import Step
 from atifold.spans import SpanKey
+
+_SLACK_TOKENS: Final = 1
+"""How many output tokens the spans of one streamed call may differ by."""
 
 
 class Doubts:
@@ -21,7 +24,7 @@ class Doubts:
         """Take every call of the fold."""
         self._calls = calls
         self._models: dict[SpanKey, SpanKey] | None = None
-        self._free: list[ToolRequest] | None = None
+        self._asked: tuple[set[str], set[str]] | None = None
 
     def models(self, models: Iterable[ModelCall]) -> int:
         """Return how many of some model calls may be the one around them or the one before them."""
@@ -30,14 +33,19 @@ class Doubts:
         return sum(model.key in self._models for model in models)
 
     def tools(self, steps: Iterable[Step]) -> int:
-        """Return how many tools that ran on nobody's asking may be what a model did ask for, by their name."""
-        unasked = [asked.name for step in steps if step.counted == 0 for asked in step.asked if asked.span]
+        """Return how many tools that ran on nobody's asking may be what a model did ask for, by id or name."""
+        unasked = [asked for step in steps if step.counted == 0 for asked in step.asked if asked.span]
         if not unasked:
             return 0
-        if self._free is None:
-            self._free = _unanswered(self._calls.values())
-        free = {request.name for request in self._free}
-        return sum(name in free or (not name and bool(free)) for name in unasked)
+        if self._asked is None:
+            self._asked = _asked_for(self._calls.values())
+        ids, names = self._asked
+        return sum(
+            (bool(asked.id) and plain_id(asked.id or "") in ids)
+            or asked.name in names
+            or (not asked.name and bool(names))
+            for asked in unasked
+        )
 
 
 # ---- model calls ---------------------------------------------------------------------------------
@@ -49,10 +57,10 @@ def _twins(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
     found: dict[SpanKey, SpanKey] = {}
     for model in models:
         outer = calls.get(model.parent) if model.parent else None
-        if isinstance(outer, ModelCall) and not _told_apart(outer, model):
+        if isinstance(outer, ModelCall) and (_count_alike(outer, model) or not _told_apart(outer, model)):
             found[model.key] = outer.key
     for before, model in _neighbours(models, lambda call: (call.key[0], call.parent)):
-        if _at_one_time(before, model) and not _told_apart(before, model):
+        if (_at_one_time(before, model) or _is_record(before, model)) and not _told_apart(before, model):
             found.setdefault(model.key, before.key)
     for before, model in _neighbours(models, _request_of):
         if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
@@ -89,20 +97,30 @@ def _at_one_time(before: ModelCall, model: ModelCall) -> bool:
     return before.start_ns == model.start_ns or (before.end_ns is not None and model.start_ns < before.end_ns)
 
 
+def _is_record(before: ModelCall, model: ModelCall) -> bool:
+    """Tell whether a call without length in time may tell the response of the one before it (a stream's)."""
+    return _unanswered_call(before) and model.start_ns == model.end_ns and model.input is None
+
+
+def _count_alike(one: ModelCall, other: ModelCall) -> bool:
+    """Tell whether two calls count the same tokens, all of them."""
+    figures = _figures(one)
+    return None not in figures and figures == _figures(other)
+
+
 def _told_apart(one: ModelCall, other: ModelCall) -> bool:
     """Tell whether something that both calls state differs; a response id that both have outweighs it."""
     if one.sequence is not None and other.sequence is not None:
         return True
     if one.response_id is not None and one.response_id == other.response_id:
         return False
-    facts = ((one.event_id, other.event_id), (one.response_id, other.response_id), (_asked(one), _asked(other)))
-    figures = [(_figures(one)[at], _figures(other)[at]) for at in (0, 1)]
-    said = (_said(one), _said(other))
-    return any(_differ(*pair) for pair in (*facts, *figures, said))
-
-
-def _differ(one: object, other: object) -> bool:
-    return one is not None and other is not None and one != other
+    facts = [(one.event_id, other.event_id), (one.response_id, other.response_id), (_said(one), _said(other))]
+    if not (_unanswered_call(one) or _unanswered_call(other)):
+        facts.append((_asked(one), _asked(other)))
+    counts = zip(_figures(one), _figures(other), (0, _SLACK_TOKENS), strict=True)
+    return any(a is not None and b is not None and a != b for a, b in facts) or any(
+        a is not None and b is not None and abs(a - b) > slack for a, b, slack in counts
+    )
 
 
 def _figures(call: ModelCall) -> tuple[int | None, int | None]:
@@ -124,13 +142,14 @@ def _said(call: ModelCall) -> object:
 # ---- tool calls ----------------------------------------------------------------------------------
 
 
-def _unanswered(calls: Iterable[Call]) -> list[ToolRequest]:
-    """Return what models asked for, without the requests to which some span has the id."""
-    ran: dict[str, int] = defaultdict(int)
+def _asked_for(calls: Iterable[Call]) -> tuple[set[str], set[str]]:
+    """Return what models asked for: (all ids, the names of the requests whose id no finished tool has)."""
+    ran: set[str] = set()
     requests: list[ToolRequest] = []
     for call in calls:
-        if isinstance(call, ToolCall) and call.id:
-            ran[plain_id(call.id)] += 1
+        if isinstance(call, ToolCall) and call.id and not call.paused:
+            ran.add(plain_id(call.id))
         elif isinstance(call, ModelCall):
             requests += requests_of(call.output or ())
-    return [request for request in requests if not request.id or plain_id(request.id) not in ran]
+    ids = {plain_id(request.id) for request in requests if request.id}
+    return ids, {request.name for request in requests if not request.id or plain_id(request.id) not in ran}
