@@ -10,6 +10,7 @@ from typing import Final
 
 from atifold.calls import Call, ModelCall, ToolCall, ToolRequest
 from atifold.fold.messages import body_of, plain_id, requests_of, spoken, text_of
+from atifold.fold.order import LOOK_BACK
 from atifold.fold.toolcalls import Step
 from atifold.spans import SpanKey
 
@@ -150,6 +151,6 @@ def _asked_for(calls: Iterable[Call]) -> tuple[set[str], set[str]]:
         if isinstance(call, ToolCall) and call.id and not call.paused:
             ran.add(plain_id(call.id))
         elif isinstance(call, ModelCall):
-            requests += requests_of(call.output or ())
+            requests += requests_of((*(call.output or ()), *(call.input or ())[-LOOK_BACK:]))
     ids = {plain_id(request.id) for request in requests if request.id}
     return ids, {request.name for request in requests if not request.id or plain_id(request.id) not in ran}

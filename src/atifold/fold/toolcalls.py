@@ -150,25 +150,29 @@ def _name_and_arguments(asked: Asked) -> tuple[str, str]:
 
 
 def _name_alone(asked: Asked) -> str | None:
-    return asked.name if asked.arguments is MISSING else None
+    return asked.name if asked.arguments is MISSING or not asked.arguments else None
 
 
-def take_replay(steps: Sequence[Step], messages: Sequence[Message]) -> None:
+def take_replay(
+    steps: Sequence[Step], messages: Sequence[Message], is_known: Callable[[ToolRequest], bool] = lambda _: False
+) -> None:
     """Fill in the last answer from its replay in the next request: lost calls, ids, texts and thoughts.
 
     A text is taken over only from a replay that shows the calls too, or for an answer of which
-    nothing was captured: some frameworks replay calls as a text of their own making.
+    nothing was captured: some frameworks replay calls as a text of their own making. `is_known` tells
+    whether an earlier answer asked for a call: its turn was lost between two others.
     """
     free = _Free(asked for step in steps for asked in step.asked)
     requests = requests_of(messages)
     for request in requests:
         asked = _repeated(free, request)
         if asked is None:
-            steps[-1].asked.append(Asked.of(request))
+            if not is_known(request):
+                steps[-1].asked.append(Asked.of(request))
             continue
         free.take(asked)
         asked.id = asked.id or request.id
-        if asked.arguments is MISSING:
+        if asked.arguments is MISSING or not asked.arguments:
             asked.arguments = request.arguments
     last = steps[-1]
     if not last.messages:
@@ -196,6 +200,7 @@ class Results:
         """Start with no step known."""
         self._steps: list[Step] = []
         self._by_id: dict[str, list[Asked]] = defaultdict(list)
+        self._asked: dict[str, list[Asked]] = defaultdict(list)
         self._indexed = 0
 
     def know(self, step: Step) -> None:
@@ -230,13 +235,28 @@ class Results:
         asked.told = response
         return True
 
-    def _late(self, wanted: str) -> Asked | None:
-        """Return the latest call of an id, among all steps, that has no result yet."""
+    def is_known(self, request: ToolRequest) -> bool:
+        """Tell whether a step asked for a call of the same id, name and arguments, as far as these are known."""
+        self._index()
+        known = self._asked.get(plain_id(request.id), ()) if request.id else ()
+        return any(
+            asked.name == request.name
+            and (request.arguments is MISSING or arguments_mark(asked.arguments) == arguments_mark(request.arguments))
+            for asked in known
+        )
+
+    def _index(self) -> None:
+        """Note the calls of the steps that are new."""
         for step in self._steps[self._indexed :]:
             for asked in step.asked:
                 if asked.id:
                     self._by_id[plain_id(asked.id)].append(asked)
+                    self._asked[plain_id(asked.id)].append(asked)
         self._indexed = len(self._steps)
+
+    def _late(self, wanted: str) -> Asked | None:
+        """Return the latest call of an id, among all steps, that has no result yet."""
+        self._index()
         known = self._by_id.get(wanted, [])
         while known and known[-1].told is not None:  # a call keeps its result: it need not be looked at again
             known.pop()
