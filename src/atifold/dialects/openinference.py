@@ -5,6 +5,7 @@ Source: the attribute names of `openinference.semconv.trace`, and recordings of 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, Final
 
@@ -54,6 +55,9 @@ _KEPT_PARAMETERS: Final = (
     "reasoning_effort",
 )
 _NODE: Final = "langgraph_step"
+_STREAMED: Final = re.compile(r"[\"']stream[\"']:\s*true", re.IGNORECASE)
+"""What the parameters of a streamed request hold: its response may be lost, but it was made."""
+
 _HANDOFF: Final = "handoff to "
 """How the span begins with which OpenAI's agents pass control on."""
 
@@ -148,7 +152,9 @@ def is_node(span: Span) -> bool:
 
 
 def _answered(span: Span) -> bool:
-    """Tell whether a model span shows that a model was asked and answered, failed, or never ended."""
+    """Tell whether a model span shows that a model was asked and answered (as a stream, too), failed, or never ended."""
+    if _STREAMED.search(str(span.attributes.get("llm.invocation_parameters"))):
+        return True
     if span.end_ns is None or span.status is Status.ERROR or any(event.name for event in span.events):
         return True
     return any(name == "output.value" or name.startswith((_OUTPUT, "llm.token_count.")) for name in span.attributes)
