@@ -152,7 +152,7 @@ def is_node(span: Span) -> bool:
 
 
 def _answered(span: Span) -> bool:
-    """Tell whether a model span shows that a model was asked and answered (as a stream, too), failed, or never ended."""
+    """Tell whether a model span shows that a model was asked and answered, streamed, failed, or never ended."""
     if _STREAMED.search(str(span.attributes.get("llm.invocation_parameters"))):
         return True
     if span.end_ns is None or span.status is Status.ERROR or any(event.name for event in span.events):
