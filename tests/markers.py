@@ -47,17 +47,29 @@ def readable(event: Wire) -> bool:
     return not isinstance(payload, UnknownEvent) or payload.reason != "unreadable"
 
 
+class Put(NamedTuple):
+    """One marker and the path, with indices, of the leaf that it was put into."""
+
+    marker: str
+    path: str
+
+
 def mark(event: Wire, first: int = 0) -> list[str]:
     """Write a marker into every content leaf of an event that can hold a text; return the markers."""
+    return [put.marker for put in put_markers(event, first)]
+
+
+def put_markers(event: Wire, first: int = 0) -> list[Put]:
+    """Write a marker into every content leaf of an event that can hold a text; return where."""
     kinds = {path: kind for path, kind, _ in leaves(parse(event))}
-    put: list[str] = []
+    put: list[Put] = []
     for spot in list(spots(event["payload"])):
         if kinds[spot.open_path] is Mark.STRUCTURE:
             continue
         old, marker = spot.value, f"mk{first + len(put):05d}x"
         spot.inside[spot.key] = marker
         if readable(event):
-            put.append(marker)
+            put.append(Put(marker, spot.path))
         else:
             spot.inside[spot.key] = old
     return put

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -26,7 +27,7 @@ def payloads(name: str) -> Iterator[dict[str, Any]]:
     """
     document = _schema(name)
     definitions = document.get("$defs", {})
-    for choice in range(_widest(document)):
+    for choice in range(_widest(document, definitions)):
         yield _value(document, definitions, choice)
 
 
@@ -35,13 +36,16 @@ def _schema(name: str) -> dict[str, Any]:
     return schema(name)
 
 
-def _widest(node: Any) -> int:
-    """Return how many alternatives the widest choice of a schema has."""
-    if isinstance(node, list):
-        return max(map(_widest, node), default=1)
-    if not isinstance(node, dict):
+def _widest(node: Mapping[str, Any], definitions: Mapping[str, Any]) -> int:
+    """Return how many payloads show each alternative of a schema, those inside of others too."""
+    if "const" in node:
         return 1
-    return max([1, len(_alternatives(node)), *map(_widest, node.values())])
+    if "$ref" in node:
+        return _widest(definitions[node["$ref"].rpartition("/")[2]], definitions)
+    if choices := _alternatives(node):
+        return len(choices) * max(_widest(choice, definitions) for choice in choices)
+    inside = [*node.get("properties", {}).values(), node.get("items"), node.get("additionalProperties")]
+    return max((_widest(item, definitions) for item in inside if isinstance(item, dict)), default=1)
 
 
 def _alternatives(node: Mapping[str, Any]) -> list[Any]:
@@ -58,7 +62,7 @@ def _value(node: Mapping[str, Any], definitions: Mapping[str, Any], choice: int)
     if "$ref" in node:
         return _value(definitions[node["$ref"].rpartition("/")[2]], definitions, choice)
     if choices := _alternatives(node):
-        return _value(choices[choice % len(choices)], definitions, choice)
+        return _value(choices[choice % len(choices)], definitions, choice // len(choices))
     if "properties" in node:
         return {key: _value(item, definitions, choice) for key, item in node["properties"].items()}
     return _by_type(node, definitions, choice)
@@ -71,4 +75,4 @@ def _by_type(node: Mapping[str, Any], definitions: Mapping[str, Any], choice: in
     if kind == "object":
         values = node["additionalProperties"]
         return {"some key": _value({} if values is True else values, definitions, choice)}
-    return _SCALARS[kind]
+    return copy.deepcopy(_SCALARS[kind])  # one of its own: what is written into it stands nowhere else

@@ -184,23 +184,27 @@ SETTINGS: Final = (
         _size,
         "characters of a content value beyond which it is left out and its length named; 0: no limit",
     ),
-    _row("events", _one_of("span", "log", "both"), "whether agent events become span events, log events or both"),
+    _row(
+        "events",
+        _one_of("span", "log", "both"),
+        "what agent events become that are no spans: span (span events), log (log events) or both",
+    ),
     _row("log_unsampled", _switch, "emit log events of spans that the sampler dropped"),
     _row(
         "metrics",
         _one_of("latest", "compat", "both", "off"),
-        "names of metrics: of the latest conventions, older, or both",
+        "names of metrics: latest (conventions), compat (older ones, which backends know), both, or off",
     ),
     _row("chunk_metrics", _switch, "record the time between streamed chunks, one measurement a chunk"),
     _row(
         "attributes",
         _one_of("latest", "compat", "both"),
-        "names of attributes: of the latest conventions, older, or both",
+        "names of attributes: latest (conventions), compat (older ones, which backends know) or both",
     ),
     _row(
         "cost_names",
         _one_of("none", "proposal", "openinference", "openlit", "logfire"),
-        "whose names for cost are written beside ours",
+        "whose names for cost are written beside ours: none, proposal, openinference, openlit or logfire",
     ),
 )
 """All settings, a row for each field of `Settings`, whose default it takes."""

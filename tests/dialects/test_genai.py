@@ -241,14 +241,15 @@ def test_a_tool_call_has_what_its_span_says(span: MakeSpan, read_one: ReadOne) -
     [
         ({"a": (1, 2)}, {"a": [1, 2]}),
         ('"{\\"a\\": 1}"', {"a": 1}),
-        ("{'a': 1}", "{'a': 1}"),
+        ("{'a': None}", {"a": None}),
+        ("{a}", "{a}"),
         ("Berlin", "Berlin"),
         ("", MISSING),
         ("<not serializable>", MISSING),
     ],
 )
 def test_arguments_survive_as_they_are(span: MakeSpan, read_one: ReadOne, value: Any, wanted: Any) -> None:
-    """Objects and JSON, also JSON in JSON, are parsed; other text is kept, placeholders are nothing."""
+    """Objects, JSON, also JSON in JSON, and Python reprs are parsed; other text is kept, placeholders are nothing."""
     attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.arguments": value}
     assert read_one(span(attributes)).arguments == wanted
 

@@ -203,12 +203,12 @@ def test_a_text_that_the_response_does_not_say_is_reasoning(span: MakeSpan, read
         ('{"city": "Paris"}', {"city": "Paris"}),
         ('{"args": [], "sanitize_inputs_outputs": true, "kwargs": {"city": "Paris"}}', {"city": "Paris"}),
         ('{"args": ["Paris"], "kwargs": {}}', {"args": ["Paris"], "kwargs": {}}),
-        ("{'city': 'Paris'}", "{'city': 'Paris'}"),
+        ("{'city': 'Paris'}", {"city": "Paris"}),
         (None, MISSING),
     ],
 )
 def test_a_tools_input_is_its_arguments(span: MakeSpan, read_one: ReadOne, value: Any, wanted: Any) -> None:
-    """JSON is parsed, a wrapper around keyword arguments opened, a Python repr kept as text."""
+    """JSON is parsed, a wrapper around keyword arguments opened, a Python repr read."""
     call = read_one(span({"openinference.span.kind": "TOOL", "tool.name": "f", "input.value": value}))
     assert isinstance(call, ToolCall)
     assert (call.tool, call.arguments) == ("f", wanted)

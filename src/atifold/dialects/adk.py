@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
-from atifold.dialects import content
+from atifold.dialects import content, raw
 from atifold.dialects.entity import opened, restored
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import by_role, read_parts, role_of
@@ -29,6 +29,9 @@ _NOTHING: Final = ("{}", "N/A")
 
 _REWRITTEN: Final = "For context:"
 """How a user's message begins that tells what another agent did, before a transfer."""
+
+_ITSELF: Final = "gcp.vertex.agent"
+"""What ADK 1.x names as the provider, whoever that is."""
 
 _UNKNOWN: Final = "<not specified>"
 
@@ -75,6 +78,8 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         if is_object(result) and result.get("error") and failure(span) is None:
             fields["failure"] = Failure(None, text_of(result["error"]))
     elif kind is CallKind.MODEL:
+        if fields.get("provider") == _ITSELF:
+            del fields["provider"]
         request, response = (_object(span.attributes.get(name), note) for name in (_REQUEST, _RESPONSE))
         _complete_request(request, fields, note)
         _complete_response(response, fields, note)
@@ -88,7 +93,7 @@ def _object(value: Any, note: Note) -> Mapping[str, Any]:
 def _complete_request(request: Mapping[str, Any], fields: Fields, note: Note) -> None:
     config = request.get("config")
     config = config if is_object(config) else {}
-    messages = read_contents(request.get("contents"), note)
+    messages = _contents(request.get("contents"), note)
     system = _system(config.get("system_instruction"), note)
     tools = _tools(config.get("tools"))
     for field, value in (("input", messages), ("system", system), ("tools", tools)):
@@ -101,7 +106,7 @@ def _complete_request(request: Mapping[str, Any], fields: Fields, note: Note) ->
 
 def _complete_response(response: Mapping[str, Any], fields: Fields, note: Note) -> None:
     """Take messages and figures of a response; the span's own count of output may leave thoughts out."""
-    messages = read_contents(response.get("content"), note, "model")
+    messages = raw.gemini_response(response, note)
     if messages:
         fields.setdefault("output", messages)
     model = response.get("model_version")
@@ -149,16 +154,16 @@ def _declaration(tool: Any) -> Any:
     return {**rest, "parameters": tool["parameters_json_schema"]}
 
 
-def read_contents(value: Any, note: Note, speaker: str = "user") -> tuple[Message, ...]:
-    """Read Gemini's contents: objects of a role and parts."""
-    entries = value if is_list(value) else [value]
-    return tuple(message for entry in entries if is_object(entry) for message in _content(entry, note, speaker))
+def _contents(value: Any, note: Note) -> tuple[Message, ...]:
+    """Read Gemini's contents, objects of a role and parts, each distinct one once."""
+    entries = value if is_list(value) else ()
+    return tuple(m for entry in entries if is_object(entry) for m in note.once(_content, entry, b"adk"))
 
 
-def _content(entry: Mapping[str, Any], note: Note, speaker: str) -> tuple[Message, ...]:
+def _content(entry: Mapping[str, Any], note: Note) -> tuple[Message, ...]:
     parts = read_parts(entry.get("parts"), note)
     rewritten = bool(parts) and parts[0] == Text(_REWRITTEN)
-    return by_role(role_of(entry.get("role") or speaker), parts, None, "framework" if rewritten else None)
+    return by_role(role_of(entry.get("role")), parts, None, "framework" if rewritten else None)
 
 
 ADK: Final = Dialect(

@@ -46,7 +46,7 @@ def _structure(value: str) -> Any:
         return scrub(value)
     found = values.parsed(value)
     found = from_repr(value) if found is MISSING else found
-    return scrub(value) if found is MISSING else found
+    return scrub(value) if found is MISSING else plain(found)
 
 
 def restored(value: Any, note: Note) -> Any:

@@ -6,6 +6,7 @@ OpenLLMetry up to 0.5x writes them, and after it Koog and the callback of LiteLL
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from atifold.calls import MISSING, Message
@@ -24,11 +25,15 @@ _NOTHING: Final = ("", '""', "null")
 
 def read_flat(tree: Tree, note: Note, speaker: str) -> Any:
     """Return the messages of one list in the order of their indices, MISSING where there is none."""
-    found: list[Message] = []
-    for entry in entries(tree):
-        if is_object(entry):
-            found += read_message(_item(entry, note, speaker), note, speaker)
-    return tuple(found) or MISSING
+    read = partial(_message, speaker=speaker)
+    listed = (entry for entry in entries(tree) if is_object(entry))
+    return (
+        tuple(message for entry in listed for message in note.once(read, entry, b"flat " + speaker.encode())) or MISSING
+    )
+
+
+def _message(entry: Mapping[str, Any], note: Note, *, speaker: str) -> tuple[Message, ...]:
+    return read_message(_item(entry, note, speaker), note, speaker)
 
 
 def flat_finish_reasons(tree: Tree) -> tuple[str, ...]:

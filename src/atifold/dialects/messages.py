@@ -89,6 +89,7 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
 def _behind_repr(part: Part, note: Note) -> list[Part]:
     """Return what a text stands for that is the Python repr of a message or of one of its items."""
     found = from_repr(part.text) if isinstance(part, Text) else MISSING
+    found = MISSING if found is MISSING else plain(found)
     if is_list(found) and found and all(is_object(each) and has_known_type(each) for each in found):
         return read_parts(found, note)
     if not is_object(found) or not (has_known_type(found) or found.get("role") == "assistant"):

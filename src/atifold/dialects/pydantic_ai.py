@@ -8,6 +8,7 @@ Format 1 and version 0.4 keep a call's messages as a list of events (`events`) a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from atifold.calls import MISSING, Message
@@ -135,7 +136,8 @@ def read_events(value: Any, note: Note) -> tuple[tuple[Message, ...], tuple[Mess
         if not is_object(event):
             continue
         answers = event.get("event.name") == _CHOICE
-        (said if answers else sent).extend(_event_message(event, note, answers=answers))
+        read = partial(_event_message, answers=answers)
+        (said if answers else sent).extend(note.once(read, event, b"answer" if answers else b"event"))
     return tuple(sent), tuple(said)
 
 

@@ -65,19 +65,17 @@ def _content(entry: Mapping[str, Any], speaker: str, note: Note) -> tuple[Messag
 
 def items(listed: Sequence[Any], note: Note) -> tuple[Message, ...]:
     """Read a list whose entries are messages, or the items (calls, results, reasoning) of the Responses API."""
-    found: list[Message] = []
-    for entry in listed:
-        if not is_object(entry):
-            continue
-        message = opened(entry)
-        if "role" in message:
-            found.extend(read_message(message, note))
-            continue
-        part = read_part(entry, note)
-        if part is not None:
-            role = "tool" if str(entry.get("type", "")).endswith("_output") else "assistant"
-            found.append(Message(role, (part,)))
-    return tuple(found)
+    return tuple(message for entry in listed if is_object(entry) for message in note.once(_item, entry, b"item"))
+
+
+def _item(entry: Mapping[str, Any], note: Note) -> tuple[Message, ...]:
+    message = opened(entry)
+    if "role" in message:
+        return read_message(message, note)
+    part = read_part(entry, note)
+    if part is None:
+        return ()
+    return (Message("tool" if str(entry.get("type", "")).endswith("_output") else "assistant", (part,)),)
 
 
 def reasoning(messages: tuple[Message, ...]) -> tuple[Reasoning, ...]:

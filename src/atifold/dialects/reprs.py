@@ -7,7 +7,6 @@ import re
 from typing import Any, Final
 
 from atifold.calls import MISSING
-from atifold.dialects.values import plain
 
 _OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=|\{\s*'|\[\s*(?:\{\s*'|[A-Z]\w*\(\w+=)")
 """How the repr of an object begins: a call with keywords, a dict with a text as its first key, a list of these."""
@@ -18,13 +17,15 @@ _LONGEST: Final = 1_000_000
 def from_repr(text: str) -> Any:
     """Return the objects, lists, texts and numbers behind a repr, MISSING for any other text.
 
+    Values are as Python wrote them: bytes and numbers that JSON does not have may be among them.
+
     What looks like the call of a class is an object of its keywords: `Item(id='x')` is `{"id": "x"}`.
     Nothing is evaluated.
     """
     if len(text) > _LONGEST or _OBJECT.match(text) is None:
         return MISSING
     try:
-        return plain(_value(ast.parse(text, mode="eval").body))
+        return _value(ast.parse(text.strip(), mode="eval").body)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return MISSING
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 import orjson
 
 from atifold.calls import MISSING, PLACEHOLDERS
+from atifold.dialects.reprs import from_repr
 from atifold.jsontext import from_json, scrub, text_of
 from atifold.kinds import is_list, is_object, kind_name
 from atifold.semconv import provider_of
@@ -192,7 +193,7 @@ def effort(value: Any, note: Note) -> Any:
 
 
 def arguments(value: Any, note: Note) -> Any:
-    """Read a tool's arguments: structured, as JSON text, or as JSON text inside JSON text.
+    """Read a tool's arguments: structured, as JSON text, as JSON text inside JSON text, or as a Python repr.
 
     A text that is no JSON stays as it is; a note says so when it looks as if it should have been.
     """
@@ -204,10 +205,11 @@ def arguments(value: Any, note: Note) -> Any:
     if isinstance(found, str) and found.lstrip().startswith(("{", "[")):
         inner = parsed(found)
         found = found if inner is MISSING else inner
+    if found is MISSING and value.lstrip().startswith(("{", "[")):
+        found = from_repr(value.strip())
+        note("arguments that are no JSON, " + ("kept as text" if found is MISSING else "read as Python wrote them"))
     if found is not MISSING:
         return plain(found)
-    if value.lstrip().startswith(("{", "[")):
-        note("arguments that are no JSON, kept as text")
     return scrub(value)
 
 

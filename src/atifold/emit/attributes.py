@@ -49,6 +49,7 @@ _LAST: Final = (
     semconv.REQUEST_MODEL,
     semconv.PROVIDER,
     semconv.ERROR_TYPE,
+    semconv.OWN_OPERATION,
     semconv.OPERATION,
 )
 """What says most of a span or log event, in rising importance."""

@@ -69,7 +69,7 @@ class Metrics:
             if feeds is None:
                 return
         made: dict[tuple[str, ...], dict[str, Any]] = {}
-        for feed in feeds.get(record.attributes[semconv.OPERATION], ()):
+        for feed in feeds.get(record.attributes.get(semconv.OPERATION, ""), ()):
             values = feed.reads(record)
             if not values:
                 continue
