@@ -25,7 +25,8 @@ from atifold.spans import SpanKey
 
 _NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum"
 _TWIN_MODEL: Final = "a model call may be the one around it or beside it, told twice: nothing tells them apart"
-_TWIN_TOOL: Final = "a tool call that no model asked for here may be one that a model asked for elsewhere"
+_TWIN_TOOL: Final = "a tool call may be one that a model asked for elsewhere, told again"
+_STAND_IN: Final = "what the agent's span tells may be the answer of a model call that no agent owns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ class _Author:
         made = steps_of(thread, self._owner, self.words)
         self.words.say("unsure", _TWIN_MODEL, self._doubts.models(thread.models))
         self.words.say("unsure", _TWIN_TOOL, self._doubts.tools(made.steps))
+        self.words.say("unsure", _STAND_IN, self._doubts.stand_ins(made.steps))
         references: dict[int, list[str]] = {}
         late = []
         for child, sub in below:

@@ -5,13 +5,14 @@ Nothing is joined on a suspicion: the calls stay apart, and the report says that
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Final
 
 from atifold.calls import Call, ModelCall, ToolCall, ToolRequest
 from atifold.fold.messages import body_of, plain_id, requests_of, spoken, text_of
 from atifold.fold.order import LOOK_BACK
-from atifold.fold.toolcalls import Step
+from atifold.fold.toolcalls import Asked, Step
 from atifold.spans import SpanKey
 
 _SLACK_TOKENS: Final = 1
@@ -33,20 +34,31 @@ class Doubts:
             self._models = _twins(self._calls)
         return sum(model.key in self._models for model in models)
 
-    def tools(self, steps: Iterable[Step]) -> int:
-        """Return how many tools that ran on nobody's asking may be what a model did ask for, by id or name."""
+    def tools(self, steps: Sequence[Step]) -> int:
+        """Return how many tool calls may be others of the fold.
+
+        Tools that ran on nobody's asking may be what a model did ask for, by id or name; calls that only a
+        later request tells may be those that the answer asked for itself.
+        """
         unasked = [asked for step in steps if step.counted == 0 for asked in step.asked if asked.span]
+        found = sum(_told_again(step, asked) for step in steps for asked in step.asked if asked.replayed)
         if not unasked:
-            return 0
+            return found
         if self._asked is None:
             self._asked = _asked_for(self._calls.values())
         ids, names = self._asked
-        return sum(
-            (bool(asked.id) and plain_id(asked.id or "") in ids)
-            or asked.name in names
-            or (not asked.name and bool(names))
+        return found + sum(
+            bool((asked.id and plain_id(asked.id) in ids) or asked.name in names or (not asked.name and names))
             for asked in unasked
         )
+
+    def stand_ins(self, steps: Iterable[Step]) -> int:
+        """Return how many steps of an agent's own answer may be what a model call tells that no agent owns."""
+        alone = [step for step in steps if step.source == "agent" and step.call is None and step.counted is None]
+        alone = [step for step in alone if not step.copied]
+        if not alone:
+            return 0
+        return len(alone) if any(isinstance(c, ModelCall) and c.parent is None for c in self._calls.values()) else 0
 
 
 # ---- model calls ---------------------------------------------------------------------------------
@@ -143,14 +155,29 @@ def _said(call: ModelCall) -> object:
 # ---- tool calls ----------------------------------------------------------------------------------
 
 
+def _told_again(step: Step, replayed: Asked) -> bool:
+    """Tell whether a call that only a later request tells may be one that its step asked for itself."""
+    own = (asked for asked in step.asked if not asked.replayed)
+    return any(asked.name == replayed.name or not (asked.name and asked.id) for asked in own)
+
+
 def _asked_for(calls: Iterable[Call]) -> tuple[set[str], set[str]]:
-    """Return what models asked for: (all ids, the names of the requests whose id no finished tool has)."""
+    """Return what was asked for: (all ids, the names of the requests whose id no finished tool has).
+
+    Where agents pause, a tool's first leg asks for its second one.
+    """
     ran: set[str] = set()
     requests: list[ToolRequest] = []
+    tools: list[ToolCall] = []
+    pauses = False
     for call in calls:
-        if isinstance(call, ToolCall) and call.id and not call.paused:
-            ran.add(plain_id(call.id))
+        pauses = pauses or call.paused or call.resumes is not None
+        if isinstance(call, ToolCall):
+            tools.append(call)
+            ran |= {plain_id(call.id)} if call.id and not call.paused else set()
         elif isinstance(call, ModelCall):
             requests += requests_of((*(call.output or ()), *(call.input or ())[-LOOK_BACK:]))
     ids = {plain_id(request.id) for request in requests if request.id}
-    return ids, {request.name for request in requests if not request.id or plain_id(request.id) not in ran}
+    names = {request.name for request in requests if not request.id or plain_id(request.id) not in ran}
+    legs = Counter(tool.tool for tool in tools) if pauses else Counter[str]()
+    return ids, names | {tool for tool, count in legs.items() if count > 1}

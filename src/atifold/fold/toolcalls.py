@@ -22,7 +22,7 @@ class Asked:
     """One tool call of a step.
 
     `span` is the tool's own record, `told` the result as the next request shows it to the model,
-    `inline` one that stands beside the request.
+    `inline` one that stands beside the request. `replayed` says that a later request alone tells of the call.
     """
 
     id: str | None = None
@@ -32,6 +32,7 @@ class Asked:
     span: ToolCall | None = None
     told: ToolResponse | None = None
     inline: ToolResponse | None = None
+    replayed: bool = False
 
     @classmethod
     def of(cls, request: ToolRequest) -> Asked:
@@ -168,7 +169,7 @@ def take_replay(
         asked = _repeated(free, request)
         if asked is None:
             if not is_known(request):
-                steps[-1].asked.append(Asked.of(request))
+                steps[-1].asked.append(replace(Asked.of(request), replayed=True))
             continue
         free.take(asked)
         asked.id = asked.id or request.id
@@ -265,7 +266,7 @@ class Results:
     def _unasked(self, step: Step, response: ToolResponse) -> None:
         """Keep a result that nobody is known to have asked for."""
         if response.id and (response.name or step.may_have_asked_more):
-            step.asked.append(Asked(response.id, response.name or "", told=response))
+            step.asked.append(Asked(response.id, response.name or "", told=response, replayed=True))
         else:
             step.loose.append(response)
 
