@@ -18,6 +18,6 @@ def operation_in(name: str) -> str | None:
 
 
 def tool_in(name: str) -> str:
-    """Return the name of a tool after which its span is called: what follows the operation, else all of it."""
-    operation, _, target = name.partition(" ")
-    return target.strip() if operation == "execute_tool" and target.strip() else name
+    """Return the name of a tool after which its span is called: the word after the operation, else all of it."""
+    operation, *target = name.split()[:2] or [""]
+    return target[0] if operation == "execute_tool" and target else name

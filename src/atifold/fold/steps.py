@@ -103,7 +103,8 @@ class _Walk:
     def _replay(self, units: Sequence[Unit]) -> None:
         """Complete the last answer by its replay, with results that stand inside it."""
         askers = self._history.askers
-        take_replay(askers, [message for unit in units for message in unit.messages], self._results.is_known)
+        messages = [message for unit in units for message in unit.messages]
+        self._results.note(take_replay(askers, messages, self._results.is_known))
         if len(units) > 1:
             self._results.give(askers, [response for unit in units for response in unit.responses])
             self._words.say("unsure", "one model span stands for several rounds of the model")
