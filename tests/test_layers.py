@@ -17,6 +17,7 @@ CORE = (
     "jsontext",
     "jsonfiles",
     "kinds",
+    "packed",
     "process",
     "times",
     "settings",
@@ -31,6 +32,7 @@ CORE = (
     "dialects",
     "fold",
 )
+MESSAGES = ("otlp/lenient.py", "otlp/protobuf.py")
 HEAVY = ("pydantic", "opentelemetry.sdk", "orjson", "rich", "click")
 
 
@@ -68,6 +70,26 @@ def test_no_module_of_the_core_imports_the_sdk(part: str) -> None:
     assert files
     names = {name for path in files for name in imported(path)}
     assert not {n for n in names if n.startswith(("opentelemetry.sdk", "opentelemetry.exporter"))}
+
+
+def test_only_what_reads_protobuf_imports_its_messages() -> None:
+    """Of the packages of OpenTelemetry the core imports the messages of OTLP alone, and those in two modules."""
+    importing = {
+        path.relative_to(SOURCE).as_posix(): names
+        for part in CORE
+        for path in modules(part)
+        if (names := {name for name in imported(path) if name.startswith("opentelemetry")})
+    }
+    assert tuple(sorted(importing)) == MESSAGES
+    assert all(name.startswith("opentelemetry.proto.") for names in importing.values() for name in names)
+
+
+def test_the_messages_are_loaded_when_protobuf_is_met() -> None:
+    """Whoever reads JSON alone pays for no protobuf, and nothing unpacks zstd until something is packed so."""
+    parse = "from atifold import otlp; otlp.parse({data!r}, 'x')"
+    assert "google.protobuf" not in loaded_by(parse.format(data=b'{"resourceSpans": []}'))
+    assert "zstandard" not in loaded_by(parse.format(data=b'{"resourceSpans": []}'))
+    assert "google.protobuf" in loaded_by(parse.format(data=b"\x0a\x00"))
 
 
 @pytest.mark.parametrize("part", CORE)

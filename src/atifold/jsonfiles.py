@@ -1,19 +1,15 @@
-"""Take an input apart, whatever it should hold: unpack gzip, tell one JSON document from JSON Lines."""
+"""Take an input apart, whatever it should hold: tell one JSON document from JSON Lines."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from atifold.errors import InputError
 from atifold.jsontext import from_json
 
 BOM: Final = b"\xef\xbb\xbf"
 STDIN: Final = "<stdin>"
 """What complaints call standard input."""
-
-_GZIP: Final = b"\x1f\x8b"
 
 
 class Document(NamedTuple):
@@ -27,35 +23,6 @@ class Document(NamedTuple):
     text: bytes
     value: Any
     error: ValueError | None = None
-
-
-def unpacked(data: bytes, where: str) -> tuple[bytes, InputError | None]:
-    """Return what gzip holds, and a complaint where its end is missing or broken; other data as it is.
-
-    Of a damaged stream the whole lines before the damage are kept. `where` names the input.
-    """
-    if not data.startswith(_GZIP):
-        return data, None
-    content, whole = _gunzip(data)
-    if whole:
-        return content, None
-    kept = content[: content.rfind(b"\n") + 1]
-    return kept, InputError(where, "found a gzip stream that is cut or broken", "wanted whole gzip")
-
-
-def _gunzip(data: bytes) -> tuple[bytes, bool]:
-    """Unpack gzip members as far as they go; False says that the end is missing or broken."""
-    parts: list[bytes] = []
-    while data:
-        unpacker = zlib.decompressobj(wbits=31)
-        try:
-            parts.append(unpacker.decompress(data))
-        except zlib.error:
-            return b"".join(parts), False
-        if not unpacker.eof:
-            return b"".join(parts), False
-        data = unpacker.unused_data.lstrip(b"\0")
-    return b"".join(parts), True
 
 
 def documents(data: bytes, fits: Callable[[Any], bool]) -> Iterator[Document]:

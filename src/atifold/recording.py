@@ -13,9 +13,10 @@ from typing import Any, BinaryIO
 
 from atifold.errors import InputError
 from atifold.events.envelope import Event, NotAnEventError, parse
-from atifold.jsonfiles import BOM, STDIN, Document, documents, unpacked
+from atifold.jsonfiles import BOM, STDIN, Document, documents
 from atifold.jsontext import sorted_json
 from atifold.kinds import is_list, is_object
+from atifold.packed import unpacked
 
 WANTED = "wanted a recording: events as JSON Lines, or a recorder's JSON"
 _WANTED_LINE = "wanted one event a line"

@@ -13,6 +13,14 @@ from hypothesis import strategies as st
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, ArrayValue, KeyValue, KeyValueList
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord as ProtoRecord
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData, ResourceLogs, ScopeLogs
+from opentelemetry.proto.metrics.v1.metrics_pb2 import (
+    Gauge,
+    Metric,
+    MetricsData,
+    NumberDataPoint,
+    ResourceMetrics,
+    ScopeMetrics,
+)
 from opentelemetry.proto.trace.v1.trace_pb2 import ResourceSpans, ScopeSpans, TracesData
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 
@@ -158,6 +166,28 @@ def test_broken_bytes_are_a_complaint(noise: bytes, cut: int) -> None:
     for data in (b"\x0a" + noise, b"\0" + noise, whole[: min(cut, len(whole) - 1)]):
         batch = otlp.parse(data, "x.pb")
         assert batch.spans or batch.logs or batch.complaints or not data.strip() or not data.strip(b"\0\n\t\r \x0b\x0c")
+
+
+def test_text_that_is_not_utf_8_costs_only_its_bad_bytes() -> None:
+    """Writers that cut texts by bytes leave such."""
+    whole = spans(ProtoSpan(trace_id=TRACE, span_id=SPAN, name="a name", attributes=pairs({"k": "value"})))
+    (span,) = otlp.parse(whole.replace(b"name", b"nam\xff").replace(b"value", b"\xfealue"), "x.pb").spans
+    assert (span.name, span.attributes) == ("a nam\ufffd", {"k": "\ufffdalue"})
+
+
+def test_metrics_are_passed_over() -> None:
+    """They are neither spans nor log records, and no complaint."""
+    point = NumberDataPoint(as_int=1, attributes=pairs({"a": 1}))
+    item = Metric(name="m", description="d", gauge=Gauge(data_points=[point]))
+    data = MetricsData(resource_metrics=[ResourceMetrics(scope_metrics=[ScopeMetrics(metrics=[item])])])
+    assert otlp.parse(data.SerializeToString(), "x.pb") == otlp.Batch()
+
+
+def test_spans_with_ids_of_another_size_are_complaints() -> None:
+    """They are not taken for something else."""
+    batch = otlp.parse(spans(ProtoSpan(trace_id=b"x" * 17, span_id=SPAN, name="a")), "x.pb")
+    assert (batch.spans, batch.logs) == ([], [])
+    assert str(batch.complaints[0]).startswith("x.pb: found a span that cannot be read (id ")
 
 
 def test_text_that_begins_with_a_line_end_is_still_text() -> None:

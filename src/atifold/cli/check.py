@@ -13,9 +13,10 @@ from atifold.cli.inputs import DOCUMENTS, files, stdin
 from atifold.cli.words import Tally, one_line, plural, say
 from atifold.cli.wrong_kind import Kind, Others, kind_of
 from atifold.errors import InputError
-from atifold.jsonfiles import BOM, STDIN, documents, unpacked
+from atifold.jsonfiles import BOM, STDIN, documents
 from atifold.jsontext import to_json_text
 from atifold.kinds import is_object
+from atifold.packed import unpacked
 
 if TYPE_CHECKING:
     from atifold.atif import Finding

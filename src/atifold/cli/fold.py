@@ -38,9 +38,13 @@ def command(
 ) -> None:
     """Turn traces in files into trajectories.
 
-    An INPUT is a file of OTLP JSON, OTLP JSON Lines or OTLP protobuf, plain or gzip, a folder of such
-    files, or - for stdin. All inputs are one set of spans and log records: a trace may be spread over several,
-    what was said in it may stand in records of another file, and a span that comes twice counts
+    An INPUT is a file, a folder of such files, or - for stdin. What a file is shows in what it holds: OTLP JSON, OTLP
+    JSON Lines or OTLP protobuf, also as the Collector's file exporter frames it; what Jaeger (v3 and classic), Tempo,
+    Phoenix (/spans and /spans/otlpv1), MLflow (get-trace-artifact and traces/get) or Langfuse export; each of them
+    plain, gzip or zstd.
+
+    All inputs are one set of spans and log records: a trace may be spread over several, what was said in
+    it may stand in records of another file, and a span that comes twice counts
     once. Without -o, documents are JSON Lines on stdout.
     """
     options.one_on_stdout(output=output, report=report)

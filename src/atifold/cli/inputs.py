@@ -11,9 +11,9 @@ from typing import BinaryIO
 
 from atifold.errors import InputError
 
-TRACES = (".json", ".jsonl", ".ndjson", ".pb", ".binpb")
+TRACES = (".json", ".jsonl", ".ndjson", ".pb", ".binpb", ".proto", ".bin", ".otlp")
 DOCUMENTS = (".json", ".jsonl")
-_COMPRESSED = (".gz",)
+_COMPRESSED = (".gz", ".zst", ".zstd")
 
 
 def stdin() -> BinaryIO:

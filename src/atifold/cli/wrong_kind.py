@@ -9,8 +9,9 @@ from typing import Any
 
 from atifold.cli.words import plural
 from atifold.errors import InputError
-from atifold.jsonfiles import BOM, STDIN, documents, unpacked
+from atifold.jsonfiles import BOM, STDIN, documents
 from atifold.kinds import is_list, is_object
+from atifold.packed import unpacked
 
 
 class Kind(Enum):
@@ -63,15 +64,15 @@ class Others:
 
 def kind_of(value: Any) -> Kind | None:
     """Return what a parsed value is, None where nothing tells."""
-    from atifold.otlp.json import is_otlp
+    from atifold.otlp.containers import is_trace
 
     if not is_object(value):
-        return Kind.TRACE if value and is_otlp(value) else None
+        return Kind.TRACE if value and is_trace(value) else None
     if is_list(value.get("steps")) or str(value.get("schema_version", "")).startswith("ATIF"):
         return Kind.DOCUMENT
     if is_object(value.get("totals")) and is_list(value.get("documents")):
         return Kind.REPORT
-    if value and is_otlp(value):
+    if value and is_trace(value):
         return Kind.TRACE
     event = isinstance(value.get("type"), str) and ("payload" in value or "meta" in value)
     whole = is_object(value.get("recording")) or is_list(value.get("events"))

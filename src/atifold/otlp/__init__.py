@@ -1,4 +1,4 @@
-"""Read spans out of OTLP containers, and write them, and log events, as OTLP JSON Lines.
+"""Read spans and log records out of OTLP and of what servers export, and write them as OTLP JSON Lines.
 
 A container is recognised by what is in it, never by its file name. Each container format is one
 module of this package; `containers` picks the one that fits.

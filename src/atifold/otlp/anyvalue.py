@@ -23,7 +23,9 @@ class _NotANumber:
     """Stands for a value that is no value: a NaN, or a number or a yes or no that cannot be read."""
 
 
-_DROPPED: Final = _NotANumber()
+DROPPED: Final = _NotANumber()
+"""Stands for a value that leaves its name out."""
+
 _YES_OR_NO: Final = {"true": True, "false": False}
 
 
@@ -37,7 +39,7 @@ def attributes(items: Any) -> dict[str, Any]:
     for item in list_in(items):
         pair = object_in(item)
         name, value = _name(pair), _value(pair.get("value"))
-        if value is _DROPPED:
+        if value is DROPPED:
             found.pop(name, None)
         else:
             found[name] = value
@@ -54,7 +56,7 @@ def _name(pair: Mapping[str, Any]) -> str:
 def plain(value: Any) -> Any:
     """Read one OTLP `AnyValue`; what says nothing is None."""
     result = _value(value)
-    return None if result is _DROPPED else result
+    return None if result is DROPPED else result
 
 
 def _value(value: Any) -> Any:
@@ -62,7 +64,7 @@ def _value(value: Any) -> Any:
         return None
     for kind, content in object_in(value).items():
         reader = _READERS.get(kind)
-        if reader is not None:
+        if reader is not None and (content is not None or len(value) == 1):  # some writers name the other kinds as null
             return reader(content)
     return None
 
@@ -72,22 +74,23 @@ def _text(content: Any) -> Any:
 
 
 def _bool(content: Any) -> Any:
-    return content if isinstance(content, bool) else _YES_OR_NO.get(str(content).lower(), _DROPPED)
+    return content if isinstance(content, bool) else _YES_OR_NO.get(str(content).lower(), DROPPED)
 
 
 def _int(content: Any) -> Any:
     try:
         return int(content)
     except (TypeError, ValueError, OverflowError):
-        return _DROPPED
+        return DROPPED
 
 
-def _double(content: Any) -> Any:
+def finite(content: Any) -> Any:
+    """Read a double; `DROPPED` for a NaN, an infinity and what is no number."""
     try:
         number = float(content)
     except (TypeError, ValueError, OverflowError):
-        return _DROPPED
-    return number if math.isfinite(number) else _DROPPED
+        return DROPPED
+    return number if math.isfinite(number) else DROPPED
 
 
 def _bytes(content: Any) -> Any:
@@ -114,14 +117,14 @@ _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "stringValue": _text,
     "boolValue": _bool,
     "intValue": _int,
-    "doubleValue": _double,
+    "doubleValue": finite,
     "bytesValue": _bytes,
     "arrayValue": _array,
     "kvlistValue": _kvlist,
     "string_value": _text,
     "bool_value": _bool,
     "int_value": _int,
-    "double_value": _double,
+    "double_value": finite,
     "bytes_value": _bytes,
     "array_value": _array,
     "kvlist_value": _kvlist,

@@ -8,6 +8,8 @@ from typing import Any, Final, NamedTuple
 from atifold.otlp.ids import read_id
 
 _UINT64: Final = 2**64
+_EVENT_NAME: Final = "event.name"
+"""The attribute that named an event before records had a field for it."""
 
 
 class Origin(NamedTuple):
@@ -28,10 +30,24 @@ def first(value: Mapping[str, Any], names: tuple[str, ...]) -> Any:
 
 def required_id(item: Mapping[str, Any], camel: str, snake: str, size: int) -> str:
     """Return an id of `size` bytes as hex; raises KeyError where there is none."""
-    found = read_id(item.get(camel, item.get(snake)), size)
+    return known_id(item.get(camel, item.get(snake)), camel, size)
+
+
+def known_id(value: Any, name: str, size: int) -> str:
+    """Return an id of `size` bytes as hex; raises KeyError, with the name of the field, where it says none."""
+    found = read_id(value, size)
     if found is None:
-        raise KeyError(camel)
+        raise KeyError(name)
     return found
+
+
+def event_name(attributes: Mapping[str, Any], own: str) -> str:
+    """Return what a log record calls its event, "" for a plain line of a log; `own` is the field for it.
+
+    The attribute goes before the field: some writers put a place in their source there.
+    """
+    named = attributes.get(_EVENT_NAME)
+    return named if isinstance(named, str) and named else own
 
 
 def nanoseconds(value: Any) -> int:

@@ -7,21 +7,19 @@ Besides the mapping that the OTLP specification asks for, this takes protobuf's 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from atifold.errors import InputError
 from atifold.kinds import is_list, is_object
 from atifold.otlp.anyvalue import attributes
 from atifold.otlp.batch import Batch
+from atifold.otlp.enums import kind_of, status_of
 from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
 from atifold.otlp.items import Origin, first, nanoseconds, required_id
 from atifold.otlp.log_json import log_record
+from atifold.otlp.place import BAD, Place
 from atifold.otlp.shapes import list_in, object_in, optional_object, text_in
-from atifold.spans import Kind, Link, Span, SpanEvent, Status
-
-WANTED: Final = "wanted OTLP JSON (resourceSpans)"
+from atifold.spans import Link, Span, SpanEvent
 
 _WRAPPERS: Final = ("result", "trace")
 _RESOURCE_SPANS: Final = ("resourceSpans", "resource_spans", "batches")
@@ -38,13 +36,9 @@ _SCOPE: Final = ("scope", "instrumentationLibrary", "instrumentation_library")
 _OTHER_SIGNALS: Final = ("resourceMetrics", "resource_metrics", "resourceProfiles", "resource_profiles")
 
 _NAMES: Final = (*_RESOURCE_SPANS, *_SCOPE_SPANS, *_RESOURCE_LOGS, *_SCOPE_LOGS, *_OTHER_SIGNALS)
+_SPAN_IDS: Final = (("traceId", "trace_id"), ("spanId", "span_id"))
+_STARTS: Final = ("startTimeUnixNano", "start_time_unix_nano")
 _ABSENT: Final = object()
-
-_KINDS: Final = dict(
-    enumerate((Kind.UNSPECIFIED, Kind.INTERNAL, Kind.SERVER, Kind.CLIENT, Kind.PRODUCER, Kind.CONSUMER))
-)
-_STATUSES: Final = dict(enumerate((Status.UNSET, Status.OK, Status.ERROR)))
-_BAD: Final = (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError)
 
 
 class _Signal(NamedTuple):
@@ -56,28 +50,6 @@ class _Signal(NamedTuple):
     items: tuple[str, ...]
     read: Callable[[Mapping[str, Any], Origin], Any]
     put: Callable[[Batch], list[Any]]
-
-
-class _Place(NamedTuple):
-    """Where spans are read, and the batch that they go into."""
-
-    batch: Batch
-    where: str
-    line: int | None
-
-    @contextmanager
-    def sparing(self, what: str) -> Generator[None]:
-        """Turn what cannot be read in the block into one complaint, so that it costs nothing but itself."""
-        try:
-            yield
-        except _BAD as error:
-            self.complain(what, error)
-
-    def complain(self, what: str, error: Exception) -> None:
-        """Leave a complaint about what cannot be read."""
-        why = f"no {error}" if isinstance(error, KeyError) else str(error)
-        found = f"found a {what} that cannot be read ({why})"
-        self.batch.complaints.append(InputError(self.where, found, f"wanted an OTLP {what}", line=self.line))
 
 
 def is_otlp(value: Any) -> bool:
@@ -97,29 +69,23 @@ def _wrapped(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [value[name] for name in _WRAPPERS if is_object(value.get(name))]
 
 
-def decode(value: Any, where: str, line: int | None = None) -> Batch:
-    """Read the spans and the log records of one parsed JSON value.
+def is_span(value: Any) -> bool:
+    """Tell whether a JSON value is a span by itself, without the request around it."""
+    if not is_object(value) or not (value.get("attributes") is None or is_list(value["attributes"])):
+        return False
+    return all(isinstance(first(value, names), str) for names in _SPAN_IDS) and first(value, _STARTS) is not None
+
+
+def decode(value: Any, place: Place) -> None:
+    """Read the spans and the log records of a value that `is_otlp`.
 
     An item that cannot be read, or what a scope or resource says of its items, costs only itself and
-    leaves a complaint. A value that is no OTLP at all gives one complaint; metrics are passed over in
-    silence.
+    leaves a complaint. Metrics are passed over in silence.
     """
-    batch = Batch()
-    if not is_otlp(value):
-        batch.complaints.append(InputError(where, _describe(value), WANTED, line=line))
-        return batch
-    place = _Place(batch, where, line)
     for signal in _SIGNALS:
         for resource in _resources(value, signal):
             with place.sparing("resource"):
                 _decode_resource(object_in(resource), signal, place)
-    return batch
-
-
-def _describe(value: Any) -> str:
-    if is_object(value):
-        return "found a JSON object with " + (", ".join(sorted(map(str, value))[:5]))
-    return f"found a JSON {type(value).__name__}"
 
 
 def _resources(value: Any, signal: _Signal) -> Iterator[Any]:
@@ -131,7 +97,7 @@ def _resources(value: Any, signal: _Signal) -> Iterator[Any]:
             yield from first(inner, signal.resources) or ()
 
 
-def _decode_resource(found: Mapping[str, Any], signal: _Signal, place: _Place) -> None:
+def _decode_resource(found: Mapping[str, Any], signal: _Signal, place: Place) -> None:
     resource: dict[str, Any] = {}
     with place.sparing("resource"):
         resource = attributes(optional_object(found.get("resource")).get("attributes"))
@@ -140,7 +106,7 @@ def _decode_resource(found: Mapping[str, Any], signal: _Signal, place: _Place) -
             _decode_scope(object_in(scope), resource, signal, place)
 
 
-def _decode_scope(found: Mapping[str, Any], resource: dict[str, Any], signal: _Signal, place: _Place) -> None:
+def _decode_scope(found: Mapping[str, Any], resource: dict[str, Any], signal: _Signal, place: Place) -> None:
     origin = Origin(resource)
     with place.sparing("scope"):
         scope = optional_object(first(found, _SCOPE))
@@ -149,11 +115,12 @@ def _decode_scope(found: Mapping[str, Any], resource: dict[str, Any], signal: _S
     for item in list_in(first(found, signal.items)):
         try:  # not `sparing`: a context for each item would be felt
             items.append(signal.read(object_in(item), origin))
-        except _BAD as error:
+        except BAD as error:
             place.complain(signal.what, error)
 
 
-def _span(item: Mapping[str, Any], origin: Origin) -> Span:
+def span(item: Mapping[str, Any], origin: Origin) -> Span:
+    """Return a span; raises one of `BAD` for what cannot be read."""
     get = item.get
     status = optional_object(get("status"))
     return Span(
@@ -163,11 +130,11 @@ def _span(item: Mapping[str, Any], origin: Origin) -> Span:
         name=text_in(get("name")),
         start_ns=nanoseconds(get("startTimeUnixNano", get("start_time_unix_nano"))),
         end_ns=nanoseconds(get("endTimeUnixNano", get("end_time_unix_nano"))) or None,
-        kind=_KINDS[_enum(get("kind"), "SPAN_KIND_", _KIND_NUMBERS)],
+        kind=kind_of(get("kind")),
         attributes=attributes(get("attributes")),
         events=tuple(_event(object_in(event)) for event in list_in(get("events"))),
         links=tuple(_link(object_in(link)) for link in list_in(get("links"))),
-        status=_STATUSES[_enum(status.get("code"), "STATUS_CODE_", _STATUS_NUMBERS)],
+        status=status_of(status.get("code")),
         status_message=text_in(status.get("message")),
         resource=origin.resource,
         scope_name=origin.scope_name,
@@ -188,19 +155,8 @@ def _link(item: Mapping[str, Any]) -> Link:
     )
 
 
-_KIND_NUMBERS: Final = {kind.value: number for number, kind in _KINDS.items()}
-_STATUS_NUMBERS: Final = {status.value: number for number, status in _STATUSES.items()}
-
-
-def _enum(value: Any, prefix: str, numbers: Mapping[str, int]) -> int:
-    """Return the number of an enum value given as number, as digits or by its name; 0 for an unknown one."""
-    if isinstance(value, str):
-        value = int(value) if value.isdigit() else numbers.get(value.upper().removeprefix(prefix), 0)
-    return value if value in numbers.values() else 0
-
-
 _SIGNALS: Final = (
-    _Signal("span", _RESOURCE_SPANS, _SCOPE_SPANS, ("spans",), _span, lambda batch: batch.spans),
+    _Signal("span", _RESOURCE_SPANS, _SCOPE_SPANS, ("spans",), span, lambda batch: batch.spans),
     _Signal(
         "log record",
         _RESOURCE_LOGS,

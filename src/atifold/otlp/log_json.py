@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from atifold.otlp.anyvalue import attributes, plain
 from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, read_id
-from atifold.otlp.items import Origin, first, nanoseconds
+from atifold.otlp.items import Origin, event_name, first, nanoseconds
 from atifold.otlp.shapes import text_in
 from atifold.spans import LogRecord
 
-_NAME: Final = "event.name"
-"""The attribute that named an event before records had a field for it."""
-
 
 def log_record(item: Mapping[str, Any], origin: Origin) -> LogRecord:
-    """Return a record; its time is the one at which it was observed where it has none of its own.
-
-    The attribute goes before the field: some writers put a place in their source there.
-    """
+    """Return a record; its time is the one at which it was observed where it has none of its own."""
     found = attributes(item.get("attributes"))
-    named = found.get(_NAME)
     return LogRecord(
-        name=named if isinstance(named, str) and named else text_in(first(item, ("eventName", "event_name"))),
+        name=event_name(found, text_in(first(item, ("eventName", "event_name")))),
         time_ns=_time(item),
         trace_id=read_id(first(item, ("traceId", "trace_id")), TRACE_BYTES),
         span_id=read_id(first(item, ("spanId", "span_id")), SPAN_BYTES),

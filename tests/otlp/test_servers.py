@@ -1,0 +1,388 @@
+"""What tracing servers give back beyond what `test_exports` writes: older forms, odd values, what is broken."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, ClassVar
+
+import pytest
+
+from atifold import otlp
+from atifold.otlp.instants import instant
+from atifold.spans import Kind, Link, Span, SpanEvent, Status
+
+TRACE, SPAN, OTHER = "a" * 32, "b" * 16, "c" * 16
+
+
+def parsed(value: Any) -> otlp.Batch:
+    """Return what a JSON value holds."""
+    return otlp.parse(json.dumps(value).encode(), "x.json")
+
+
+def one(value: Any) -> Span:
+    """Return the only span of a JSON value, which is read without a complaint."""
+    batch = parsed(value)
+    assert batch.complaints == []
+    (span,) = batch.spans
+    return span
+
+
+class TestJaeger:
+    """The JSON of Jaeger's UI and its older API."""
+
+    item: ClassVar[dict[str, Any]] = {
+        "traceID": TRACE,
+        "spanID": SPAN,
+        "operationName": "chat",
+        "references": [{"refType": "CHILD_OF", "traceID": TRACE, "spanID": OTHER}],
+        "startTime": 1_700_000_000_000_001,
+        "duration": 2,
+        "tags": [
+            {"key": "otel.scope.name", "type": "string", "value": "lib"},
+            {"key": "span.kind", "type": "string", "value": "client"},
+            {"key": "error", "type": "bool", "value": True},
+            {"key": "n", "type": "int64", "value": "7"},
+            {"key": "f", "type": "float64", "value": 1},
+            {"key": "b", "type": "binary", "value": "AAE="},
+            {"key": "odd", "type": "int64", "value": "seven"},
+        ],
+        "logs": [{"timestamp": 5, "fields": [{"key": "event", "value": "e"}, {"key": "k", "value": "v"}]}],
+        "processID": "p1",
+        "warnings": ["clock skew"],
+    }
+    trace: ClassVar[dict[str, Any]] = {
+        "traceID": TRACE,
+        "spans": [item],
+        "processes": {"p1": {"serviceName": "shop", "tags": [{"key": "service.version", "value": "2"}]}},
+    }
+
+    def test_a_span_is_read_whole(self) -> None:
+        """Tags that are fields become those; a value that is not of its type stays."""
+        assert one({"data": [self.trace], "total": 0, "errors": None}) == Span(
+            trace_id=TRACE,
+            span_id=SPAN,
+            parent_id=OTHER,
+            name="chat",
+            start_ns=1_700_000_000_000_001_000,
+            end_ns=1_700_000_000_000_003_000,
+            kind=Kind.CLIENT,
+            attributes={"error": True, "n": 7, "f": 1.0, "b": b"\0\1", "odd": "seven"},
+            events=(SpanEvent("e", 5_000, {"k": "v"}),),
+            status=Status.ERROR,
+            resource={"service.name": "shop", "service.version": "2"},
+            scope_name="lib",
+        )
+
+    @pytest.mark.parametrize("wrap", [lambda t: t, lambda t: [t], lambda t: {"data": t}])
+    def test_a_trace_may_stand_alone(self, wrap: Any) -> None:
+        """Downloads of the UI differ in what is around it."""
+        assert one(wrap(self.trace)).span_id == SPAN
+
+    def test_a_link_to_the_parent_is_still_the_parent(self) -> None:
+        """Jaeger writes FOLLOWS_FROM for both then; a reference to another trace is a link."""
+        references = [
+            {"refType": "FOLLOWS_FROM", "traceID": "d" * 32, "spanID": OTHER},
+            {"refType": "FOLLOWS_FROM", "traceID": TRACE, "spanID": OTHER},
+        ]
+        span = one({**self.trace, "spans": [{**self.item, "references": references}]})
+        assert span.parent_id == OTHER
+        assert span.links == (Link("d" * 32, OTHER), Link(TRACE, OTHER))
+
+    def test_a_bad_process_costs_only_the_resource(self) -> None:
+        """Its spans are read all the same."""
+        batch = parsed({**self.trace, "processes": {"p1": {"tags": "none"}}})
+        assert [span.resource for span in batch.spans] == [{}]
+        assert "found a process that cannot be read" in str(batch.complaints[0])
+
+
+class TestPhoenix:
+    """The REST API of Phoenix."""
+
+    item: ClassVar[dict[str, Any]] = {
+        "name": "chat",
+        "context": {"trace_id": TRACE, "span_id": SPAN},
+        "span_kind": "LLM",
+        "parent_id": None,
+        "start_time": "2023-11-14T22:13:20.000001+00:00",
+        "end_time": 1_700_000_001.5,
+        "status_code": "ERROR",
+        "status_message": "no",
+        "attributes": {
+            "llm": {"input_messages": [{"message": {"role": "user"}}], "model_name": "m"},
+            "gen_ai.response.finish_reasons": ["stop"],
+            "gen_ai.tool.call.arguments.city.name": "Lyon",
+            "gen_ai.input.messages.0.role": "user",
+            "gen_ai.input.messages.1.role": "assistant",
+        },
+        "events": [{"name": "exception", "timestamp": "2023-11-14T22:13:20Z", "attributes": {"exception.type": "E"}}],
+    }
+
+    def test_attributes_are_dotted_and_whole_values_put_together(self) -> None:
+        """However Phoenix keeps them, they get the names that dialects read."""
+        span = one({"data": [self.item], "next_cursor": None})
+        assert span.attributes == {
+            "openinference.span.kind": "LLM",
+            "llm.input_messages.0.message.role": "user",
+            "llm.model_name": "m",
+            "gen_ai.response.finish_reasons": ["stop"],
+            "gen_ai.tool.call.arguments": {"city": {"name": "Lyon"}},
+            "gen_ai.input.messages": [{"role": "user"}, {"role": "assistant"}],
+        }
+        assert (span.start_ns, span.end_ns) == (1_700_000_000_000_001_000, 1_700_000_001_500_000_000)
+        assert (span.status, span.status_message) == (Status.ERROR, "no")
+        assert span.events == (SpanEvent("exception", 1_700_000_000_000_000_000, {"exception.type": "E"}),)
+
+    def test_spans_may_come_one_a_line_or_as_a_list(self) -> None:
+        """As clients write them."""
+        assert one([self.item]).span_id == SPAN
+        lines = b"\n".join(json.dumps(self.item).encode() for _ in range(2))
+        assert len(otlp.parse(lines, "x.jsonl").spans) == 2
+
+    def test_a_span_without_a_time_that_is_one_is_a_complaint(self) -> None:
+        """The others of the page are read."""
+        batch = parsed({"data": [self.item, {**self.item, "start_time": "soon"}]})
+        assert len(batch.spans) == 1
+        assert str(batch.complaints[0]) == (
+            "x.json: found a span that cannot be read (time soon), wanted a Phoenix span"
+        )
+
+
+class TestMlflow:
+    """Traces of MLflow in the forms of its versions."""
+
+    fourth: ClassVar[dict[str, Any]] = {
+        "trace_id": "tr-1",
+        "otel_trace_id": TRACE,
+        "span_id": SPAN,
+        "parent_span_id": None,
+        "name": "chat",
+        "start_time_unix_nano": 1_700_000_000_000_000_001,
+        "end_time_unix_nano": None,
+        "events": [{"name": "e", "time_unix_nano": 5, "attributes": {"k": "v"}}],
+        "status": {"code": "OK", "message": ""},
+        "attributes": {
+            "mlflow.traceRequestId": '"tr-1"',
+            "mlflow.spanType": '"LLM"',
+            "gen_ai.request.model": '"m"',
+            "gen_ai.request.top_k": "3",
+            "gen_ai.tool.call.result": '{"a": 1}',
+            "plain": "words",
+        },
+    }
+
+    def test_json_texts_are_opened_but_objects_stay_texts(self) -> None:
+        """A text that was JSON before keeps its form."""
+        span = one({"spans": [self.fourth]})
+        assert span.attributes == {
+            "mlflow.spanType": '"LLM"',
+            "gen_ai.request.model": "m",
+            "gen_ai.request.top_k": 3,
+            "gen_ai.tool.call.result": '{"a": 1}',
+            "plain": "words",
+        }
+        assert (span.trace_id, span.start_ns, span.end_ns) == (TRACE, 1_700_000_000_000_000_001, None)
+        assert (span.status, span.events) == (Status.OK, (SpanEvent("e", 5, {"k": "v"}),))
+
+    def test_the_session_of_the_trace_is_said_of_its_spans(self) -> None:
+        """It stands in the metadata of the trace, whatever the API calls that."""
+        for trace in (
+            {"info": {"trace_metadata": {"mlflow.trace.session": "s"}}, "data": {"spans": [self.fourth]}},
+            {"trace": {"trace_info": {"request_metadata": {"mlflow.trace.session": "s"}}, "spans": [self.fourth]}},
+        ):
+            for value in (trace, [trace], {"traces": [trace]}):
+                assert one(value).attributes["mlflow.trace.session"] == "s"
+
+    def test_the_second_schema_has_a_context(self) -> None:
+        """Its ids begin with 0x, its status stands apart."""
+        second = {
+            "name": "a",
+            "context": {"span_id": f"0x{SPAN}", "trace_id": f"0x{TRACE}"},
+            "parent_id": f"0x{OTHER}",
+            "start_time": 1_700_000_000_000_000_001,
+            "end_time": 1_700_000_000_000_000_002,
+            "status_code": "ERROR",
+            "status_message": "no",
+            "attributes": {"mlflow.spanType": '"TOOL"'},
+            "events": [{"name": "e", "timestamp": 1_700_000_000_000_000_001, "attributes": {}}],
+        }
+        span = one({"spans": [second], "request": "{}", "response": "{}"})
+        assert (span.trace_id, span.span_id, span.parent_id) == (TRACE, SPAN, OTHER)
+        assert (span.status, span.status_message) == (Status.ERROR, "no")
+        assert (span.start_ns, span.end_ns) == (1_700_000_000_000_000_001, 1_700_000_000_000_000_002)
+
+
+class TestLangfuse:
+    """Exports of Langfuse."""
+
+    item: ClassVar[dict[str, Any]] = {
+        "id": SPAN,
+        "traceId": TRACE,
+        "type": "GENERATION",
+        "name": "chat",
+        "startTime": "2023-11-14T22:13:20.001Z",
+        "endTime": "2023-11-14T22:13:21Z",
+        "parentObservationId": OTHER,
+        "level": "ERROR",
+        "statusMessage": "no",
+        "input": [{"role": "user", "content": "Hi"}],
+        "output": "Hello",
+        "model": "m",
+        "modelParameters": {"temperature": 1},
+        "usageDetails": {"input": 3, "output": 4},
+        "costDetails": {},
+        "totalCost": 0,
+        "metadata": {
+            "attributes": {"gen_ai.system": "openai"},
+            "resourceAttributes": {"service.name": "shop"},
+            "scope": {"name": "lib", "version": "1"},
+            "thread_id": "t",
+        },
+    }
+
+    def test_an_observation_becomes_the_span_that_it_was(self) -> None:
+        """What came over OTLP is in its metadata; a price of 0 is unknown."""
+        assert one({"id": TRACE, "sessionId": "s", "userId": None, "observations": [self.item]}) == Span(
+            trace_id=TRACE,
+            span_id=SPAN,
+            parent_id=OTHER,
+            name="chat",
+            start_ns=1_700_000_000_001_000_000,
+            end_ns=1_700_000_001_000_000_000,
+            attributes={
+                "gen_ai.system": "openai",
+                "langfuse.observation.metadata.thread_id": "t",
+                "session.id": "s",
+                "langfuse.observation.type": "generation",
+                "langfuse.observation.input": '[{"role":"user","content":"Hi"}]',
+                "langfuse.observation.output": "Hello",
+                "langfuse.observation.model.name": "m",
+                "langfuse.observation.model.parameters": '{"temperature":1}',
+                "langfuse.observation.usage_details": '{"input":3,"output":4}',
+                "langfuse.observation.level": "ERROR",
+                "langfuse.observation.status_message": "no",
+            },
+            status=Status.ERROR,
+            status_message="no",
+            resource={"service.name": "shop"},
+            scope_name="lib",
+            scope_version="1",
+        )
+
+    def test_the_download_of_the_ui_has_each_observation_twice(self) -> None:
+        """The one inside the trace has no content; the session stands on the trace."""
+        bare = {**self.item, "input": None, "output": None, "metadata": "{}"}
+        span = one({"trace": {"id": TRACE, "sessionId": "s", "observations": [bare]}, "observations": [self.item]})
+        assert span.attributes["langfuse.observation.output"] == "Hello"
+        assert span.attributes["session.id"] == "s"
+
+    @pytest.mark.parametrize("wrap", [lambda o: o, lambda o: [o], lambda o: {"data": [o], "meta": {"page": 1}}])
+    def test_observations_may_come_without_their_trace(self, wrap: Any) -> None:
+        """As the API's pages and lists have them."""
+        assert one(wrap(self.item)).trace_id == TRACE
+
+    def test_rows_of_a_blob_export_have_other_names(self) -> None:
+        """One a line, in snake_case, metadata as JSON text."""
+        row = {
+            "id": SPAN,
+            "trace_id": TRACE,
+            "type": "TOOL",
+            "name": "t",
+            "start_time": "2023-11-14 22:13:20.001",
+            "end_time": None,
+            "parent_observation_id": None,
+            "metadata": '{"attributes":{"a":"b"}}',
+            "total_cost": 0.5,
+        }
+        span = one(row)
+        assert (span.start_ns, span.end_ns, span.parent_id) == (1_700_000_000_001_000_000, None, None)
+        assert span.attributes["langfuse.observation.cost_details"] == '{"total":0.5}'
+        assert span.attributes["a"] == "b"
+
+    def test_ids_that_are_none_of_opentelemetry_keep_who_is_whose(self) -> None:
+        """Older versions had UUIDs, and ids that users chose."""
+        trace = "12345678-1234-1234-1234-123456789abc"
+        items = [
+            {**self.item, "id": "root", "traceId": trace, "parentObservationId": None},
+            {**self.item, "id": "time-1_leaf", "traceId": trace, "parentObservationId": "root"},
+        ]
+        root, leaf = parsed(items).spans
+        assert (root.parent_id, leaf.parent_id) == (None, root.span_id)
+        assert root.trace_id == trace.replace("-", "")
+        assert len(leaf.span_id) == 16
+
+    def test_a_bad_observation_costs_only_itself(self) -> None:
+        """A trace that names its observations only is another thing than Langfuse exports."""
+        batch = parsed({"id": TRACE, "observations": [self.item, {**self.item, "startTime": None}, "an id"]})
+        assert len(batch.spans) == 1
+        reasons = ("no 'startTime'", "a text in place of an object")
+        assert [str(complaint) for complaint in batch.complaints] == [
+            f"x.json: found an observation that cannot be read ({reason}), wanted a Langfuse observation"
+            for reason in reasons
+        ]
+        assert "found a JSON object with id, observations" in str(
+            parsed({"id": TRACE, "observations": ["an id"]}).complaints[0]
+        )
+
+
+def test_a_list_may_hold_several_containers() -> None:
+    """Each part is what it is; one that is none is one complaint."""
+    request = {"resourceSpans": [{"scopeSpans": [{"spans": [{"traceId": TRACE, "spanId": SPAN, "name": "x"}]}]}]}
+    batch = parsed([request, TestJaeger.trace, TestPhoenix.item, {"a": 1}])
+    assert len(batch.spans) == 3
+    assert [str(complaint).split(",")[0] for complaint in batch.complaints] == ["x.json: found a JSON object with a"]
+
+
+def test_spans_that_the_sdk_prints_are_read() -> None:
+    """`ReadableSpan.to_json` of OpenTelemetry for Python."""
+    printed = {
+        "name": "chat",
+        "context": {"trace_id": f"0x{TRACE}", "span_id": f"0x{SPAN}", "trace_state": "[]"},
+        "kind": "SpanKind.CLIENT",
+        "parent_id": None,
+        "start_time": "2023-11-14T22:13:20.000001Z",
+        "end_time": "2023-11-14T22:13:21.000000Z",
+        "status": {"status_code": "ERROR", "description": "no"},
+        "attributes": {"a": [1]},
+        "events": [],
+        "links": [{"context": {"trace_id": f"0x{TRACE}", "span_id": f"0x{OTHER}"}, "attributes": {}}],
+        "resource": {"attributes": {"service.name": "shop"}, "schema_url": ""},
+    }
+    span = one(printed)
+    assert (span.kind, span.status, span.status_message) == (Kind.CLIENT, Status.ERROR, "no")
+    assert (span.links, span.resource) == ((Link(TRACE, OTHER),), {"service.name": "shop"})
+
+
+def test_nested_without_end_is_a_complaint() -> None:
+    """What no container is nested like does not exhaust the reader."""
+    for key in ("data", "trace"):
+        text = f'{{"{key}":' * 900 + "1" + "}" * 900
+        assert len(otlp.parse(text.encode(), "x.json").complaints) == 1
+
+
+@pytest.mark.parametrize(
+    ("value", "ns"),
+    [
+        (None, 0),
+        ("", 0),
+        (1_700_000_000, 1_700_000_000_000_000_000),
+        (1_700_000_000_123, 1_700_000_000_123_000_000),
+        (1_700_000_000_123_456, 1_700_000_000_123_456_000),
+        (1_700_000_000_123_456_789, 1_700_000_000_123_456_789),
+        ("1700000000123456789", 1_700_000_000_123_456_789),
+        (1_700_000_000.123456, 1_700_000_000_123_456_000),
+        ("1700000000.123456", 1_700_000_000_123_456_000),
+        ("2023-11-14T22:13:20Z", 1_700_000_000_000_000_000),
+        ("2023-11-14T23:13:20.123456789+01:00", 1_700_000_000_123_456_789),
+        ("2023-11-14 17:13:20.5-0500", 1_700_000_000_500_000_000),
+    ],
+)
+def test_a_time_is_read_in_its_unit(value: Any, ns: int) -> None:
+    """The size of a number tells it."""
+    assert instant(value) == ns
+
+
+@pytest.mark.parametrize("value", ["soon", -1, [], float("nan"), float("inf"), "2023-02-30T00:00:00Z", {}])
+def test_what_is_no_time_is_refused(value: Any) -> None:
+    """With what stands there."""
+    with pytest.raises(ValueError, match=r"time|day"):
+        instant(value)
