@@ -73,7 +73,8 @@ def _twins(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
         if isinstance(outer, ModelCall) and (_count_alike(outer, model) or not _told_apart(outer, model)):
             found[model.key] = outer.key
     for before, model in _neighbours(models, lambda call: (call.key[0], call.parent)):
-        if (_at_one_time(before, model) or _is_record(before, model)) and not _told_apart(before, model):
+        together = _at_one_time(before, model) or _is_record(before, model)
+        if _took_as_long(before, model) or (together and not _told_apart(before, model)):
             found.setdefault(model.key, before.key)
     for before, model in _neighbours(models, _request_of):
         if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
@@ -108,6 +109,18 @@ def _unanswered_call(call: ModelCall) -> bool:
 def _at_one_time(before: ModelCall, model: ModelCall) -> bool:
     """Tell whether two calls, the first of which started first, share some time."""
     return before.start_ns == model.start_ns or (before.end_ns is not None and model.start_ns < before.end_ns)
+
+
+def _took_as_long(before: ModelCall, model: ModelCall) -> bool:
+    """Tell whether two calls of one name share both times, to the nanosecond: one span exported under two ids.
+
+    What a damaged copy has lost may make the two differ, but no call has the response id of another.
+    """
+    if before.end_ns is None or before.end_ns <= before.start_ns or before.sequence is not None:
+        return False
+    ids = {before.response_id, model.response_id} - {None}
+    same = (before.name, before.start_ns, before.end_ns) == (model.name, model.start_ns, model.end_ns)
+    return same and len(ids) <= 1
 
 
 def _is_record(before: ModelCall, model: ModelCall) -> bool:
