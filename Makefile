@@ -35,7 +35,7 @@ demo: $(VENV)/ready
 	@$(VENV)/bin/atifold demo
 
 test: $(VENV)/ready-test
-	@$(PYTEST) $(ARGS)
+	@$(PYTEST) -n auto $(ARGS)
 
 lint: $(VENV)/ready-dev
 	$(PYTHON) -m ruff check .

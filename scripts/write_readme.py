@@ -1,4 +1,4 @@
-"""Write what README.md shows of the program itself anew: the settings, and what `atifold demo` prints.
+"""Write what README.md shows of the program itself anew: dialects, settings, and what `atifold demo` prints.
 
     make readme
 
@@ -16,6 +16,7 @@ from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 
+from atifold.dialects import DIALECTS
 from atifold.settings import SETTINGS
 
 README = Path(__file__).resolve().parent.parent / "README.md"
@@ -27,6 +28,15 @@ def settings_table() -> str:
     """Return the table of all settings; a default is written as the environment would say it."""
     rows = (f"| `{row.variable}` | `{as_text(row.default)}` | {row.doc} |" for row in SETTINGS)
     return "\n".join(("| variable | default | meaning |", "|---|---|---|", *rows))
+
+
+def dialects_table() -> str:
+    """Return the table of the dialects that are read, in the order of the registry."""
+    rows = (
+        f"| {d.about.title} | `{d.name}` | {d.about.versions} | {d.about.carries} | {d.about.lacks} |" for d in DIALECTS
+    )
+    head = "| dialect | in reports | versions read | what it carries | what it cannot say |"
+    return "\n".join((head, "|---|---|---|---|---|", *rows))
 
 
 def as_text(value: object) -> str:
@@ -73,6 +83,7 @@ def renewed(readme: str) -> str:
     lines = demo_lines()
     parts: dict[str, Callable[[], str]] = {
         "settings": settings_table,
+        "dialects": dialects_table,
         "demo spans": lambda: first_trace(lines),
         "demo trajectory": lambda: first_trajectory(lines),
     }

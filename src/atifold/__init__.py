@@ -11,12 +11,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from atifold.bus import EventBus
     from atifold.errors import AtifoldError, InputError, OutputError
-    from atifold.plugin import AtifSpanExporter, AtifSpanProcessor, instrument, shared_bus
+    from atifold.plugin import (
+        AtifLogExporter,
+        AtifLogProcessor,
+        AtifSpanExporter,
+        AtifSpanProcessor,
+        instrument,
+        shared_bus,
+    )
     from atifold.recording import Recording
     from atifold.redaction import WITHHELD
 
 __all__ = [
     "WITHHELD",
+    "AtifLogExporter",
+    "AtifLogProcessor",
     "AtifSpanExporter",
     "AtifSpanProcessor",
     "AtifoldError",
@@ -32,6 +41,8 @@ __all__ = [
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AtifLogExporter": "atifold.plugin",
+    "AtifLogProcessor": "atifold.plugin",
     "AtifSpanExporter": "atifold.plugin",
     "AtifSpanProcessor": "atifold.plugin",
     "AtifoldError": "atifold.errors",

@@ -303,7 +303,9 @@ class Reading:
     `calls` are in no particular order. `ignored` counts spans that are no calls, by reason.
     `dialects` counts spans by dialect. `notes` are one-line remarks for the report (a broken JSON,
     a key that was not understood), each with the span's name. `unknown_keys` counts attribute names
-    of recognised spans that no row reads.
+    of recognised spans that no row reads. `merged` gives, by the key of a call that another one also
+    told of, the key of that one. `passed_over` counts the spans that are no calls, by reason, by the key
+    of the nearest call around them, or (trace id, "") where there is none.
     """
 
     calls: tuple[Call, ...] = ()
@@ -311,3 +313,5 @@ class Reading:
     dialects: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     unknown_keys: Mapping[str, int] = field(default_factory=dict)
+    merged: Mapping[SpanKey, SpanKey] = field(default_factory=dict)
+    passed_over: Mapping[SpanKey, Mapping[str, int]] = field(default_factory=dict)

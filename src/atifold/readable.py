@@ -1,18 +1,22 @@
-"""Take the values out of the SDK's finished span, so that the span itself can go."""
+"""Take the values out of the SDK's finished spans and log records, so that they themselves can go."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.trace import SpanContext, SpanKind, StatusCode
 
-from atifold.spans import Attributes, Kind, Link, Span, SpanEvent, Status
+from atifold.spans import Attributes, Kind, Link, LogRecord, Span, SpanEvent, Status
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk._logs import ReadableLogRecord, ReadWriteLogRecord
 
 _KINDS: Final = {kind: Kind[kind.name] for kind in SpanKind}
 _STATUSES: Final = {code: Status[code.name] for code in StatusCode}
+_EVENT_NAME: Final = "event.name"
 _ATOMS: Final = frozenset({str, int, float, bool, type(None), bytes})
 
 
@@ -42,6 +46,32 @@ def span_of(readable: ReadableSpan) -> Span:
         scope_name=scope.name if scope is not None else "",
         scope_version=(scope.version or "") if scope is not None else "",
     )
+
+
+def record_of(readable: ReadableLogRecord | ReadWriteLogRecord) -> LogRecord:
+    """Return the neutral record of the SDK's log record, of which nothing is shared that could still change."""
+    record, scope, resource = readable.log_record, readable.instrumentation_scope, readable.resource
+    return LogRecord(
+        name=event_name_of(readable),
+        time_ns=record.timestamp or record.observed_timestamp or 0,
+        trace_id=f"{record.trace_id:032x}" if record.trace_id else None,
+        span_id=f"{record.span_id:016x}" if record.span_id else None,
+        attributes=_plain_map(record.attributes),
+        body=_plain(record.body),
+        resource=_resource(resource) if resource is not None else {},
+        scope_name=scope.name if scope is not None else "",
+        scope_version=(scope.version or "") if scope is not None else "",
+    )
+
+
+def event_name_of(readable: ReadableLogRecord | ReadWriteLogRecord) -> str:
+    """Return the name of the event that a log record is, "" for a plain line of a log.
+
+    The attribute that named events before there was a field goes before it, as in OTLP that is read.
+    """
+    record = readable.log_record
+    named = record.attributes.get(_EVENT_NAME) if record.attributes else None
+    return named if isinstance(named, str) and named else record.event_name or ""
 
 
 def context_of(readable: ReadableSpan) -> SpanContext:

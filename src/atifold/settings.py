@@ -18,6 +18,8 @@ from typing import Any, Final, Literal, NamedTuple
 _log = logging.getLogger("atifold")
 
 PREFIX: Final = "ATIFOLD_"
+SERVE_PREFIX: Final = f"{PREFIX}SERVE_"
+"""What variables begin with that stand for options of `atifold serve`; the command minds them."""
 CAPTURE_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
@@ -250,7 +252,7 @@ def _mind_unknown(env: Mapping[str, str]) -> None:
     """Warn of variables that look like settings and are none, of each once in a process."""
     known = [row.variable for row in SETTINGS]
     for name in sorted(name for name in env if name.startswith(PREFIX)):
-        if name not in known and name not in _warned:
+        if name not in known and name not in _warned and not name.startswith(SERVE_PREFIX):
             _warned.add(name)
             _log.warning("%s: atifold reads no such variable%s", name, _nearest(name, known))
 

@@ -14,7 +14,7 @@ from atifold.assemble import Assembler, Bounds
 from atifold.assemble.counts import Counts
 from atifold.assemble.table import TraceTable
 from atifold.settings import Settings
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,25 @@ class Page:
     trajectory: dict[str, Any]
 
 
-def one_page_a_fold(spans: Sequence[Span], *, incomplete: Sequence[str] = (), part: int = 1) -> list[Page]:
-    """Fold tied traces into one page, named by the first of their ids; `boom` spans cannot be folded."""
+def one_page_a_fold(
+    spans: Sequence[Span], *, logs: Sequence[LogRecord] = (), incomplete: Sequence[str] = (), part: int = 1
+) -> list[Page]:
+    """Fold tied traces into one page, named by the first of their ids; `boom` spans cannot be folded.
+
+    A record counts as a span: its name stands among their ids.
+    """
     if any(span.name == "boom" for span in spans):
         raise ZeroDivisionError
-    if not any(span.name.startswith("agent") for span in spans):
+    if not any(item.name.startswith("agent") for item in (*spans, *logs)):
         return []
-    name = min(span.trace_id for span in spans) + (f".part{part}" if part > 1 else "")
+    name = min(item.trace_id or "session" for item in (*spans, *logs)) + (f".part{part}" if part > 1 else "")
     ours: dict[str, Any] = {"incomplete": list(incomplete)}
     if any(span.name == "agent paused" for span in spans) and not any("resumed" in span.name for span in spans):
         ours["state"] = "paused"
-    trajectory = {"spans": sorted(span.span_id for span in spans), "extra": {"atifold": ours}}
+    trajectory = {
+        "spans": sorted([*(span.span_id for span in spans), *(record.name for record in logs)]),
+        "extra": {"atifold": ours},
+    }
     return [Page(name, trajectory)]
 
 

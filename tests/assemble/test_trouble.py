@@ -201,10 +201,10 @@ def test_closing_never_waits_for_the_fold(parts: Any) -> None:
     """The lock is not held while a fold runs."""
     entered, release = threading.Event(), threading.Event()
 
-    def slow(spans: Sequence[Span], *, incomplete: Sequence[str] = (), part: int = 1) -> list[Any]:
+    def slow(spans: Sequence[Span], **more: Any) -> list[Any]:
         entered.set()
         release.wait(10)
-        return parts.fold(spans, incomplete=incomplete, part=part)
+        return list(parts.fold(spans, **more))
 
     shelf = parts.shelf()
     assembler = Assembler(slow, shelf, parts.bounds(grace_s=0.0))
@@ -225,7 +225,7 @@ from atifold.settings import Settings
 from atifold.spans import Span
 from types import SimpleNamespace
 
-def fold(spans, *, incomplete=(), part=1):
+def fold(spans, *, logs=(), incomplete=(), part=1):
     return [SimpleNamespace(name=spans[0].trace_id, trajectory={"spans": sorted(span.span_id for span in spans)})]
 
 class Files:

@@ -18,7 +18,7 @@ from atifold.cli.words import Tally
 from atifold.errors import InputError, OutputError
 
 PROGRAM = (sys.executable, "-c", "from atifold.cli import main; main(prog_name='atifold')")
-COMMANDS = ("demo", "replay", "fold", "check")
+COMMANDS = ("demo", "replay", "fold", "check", "dialects", "serve")
 
 
 def test_help_names_every_command_in_the_order_of_the_contract(run: Any) -> None:
@@ -36,6 +36,10 @@ def test_help_names_every_command_in_the_order_of_the_contract(run: Any) -> None
         ("replay", ["--otlp", "--spans", "-o", "--atif", "--capture-content", "--group", "--id-seed", "--report"]),
         ("fold", ["-o", "--atif", "--group", "--report"]),
         ("check", ["--json"]),
+        (
+            "serve",
+            ["-o", "--host", "--port", "--grpc-port", "--group", "--atif", "--grace", "--token-file", "--tls-cert"],
+        ),
     ],
 )
 def test_help_of_a_command_names_its_flags(run: Any, command: str, flags: list[str]) -> None:

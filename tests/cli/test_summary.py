@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from atifold.cli.summary import remarks
+from atifold.cli.summary import remarks, spans_read
 
 WORDS = ["content was not captured: model call (4 times)", "no span gives the agent's version", "no span tells a cost"]
 
@@ -29,3 +29,28 @@ def test_words_that_do_not_fit_are_counted() -> None:
 def test_a_report_with_nothing_to_say_has_no_remarks() -> None:
     """Headings without words are not shown."""
     assert remarks({"documents": [{"missing": [], "name": "x"}]}, 78) == []
+
+
+def test_what_makes_a_result_doubtful_is_told_first() -> None:
+    """Before what it lacks and what was concluded; of a call traced twice the line of spans tells."""
+    notes = ["chat: one call traced twice, merged with x (3 times)", "chat: broken JSON"]
+    report = {"notes": notes, "documents": [{"missing": ["m"], "unsure": ["u"], "inferred": ["i"], "merged": ["x"]}]}
+    assert remarks(report, 78) == ["unsure: u", "missing: m", "inferred: i", "remarks: chat: broken JSON"]
+
+
+def test_it_is_told_how_many_spans_were_read_and_why_the_others_were_not() -> None:
+    """In one line; of many reasons the most frequent ones."""
+    ignored = {"http": 2, "no dialect": 9, "a": 1, "b": 1, "c": 1, "d": 1}
+    report = {"dialects": {"genai": 7, "strands": 1}, "ignored": ignored, "documents": [{"spans": {"merged": 2}}]}
+    assert spans_read(report, 200) == (
+        "read: 8 of 23 spans (genai 7, strands 1), of which 2 repeat a call; "
+        "passed over: no dialect 9, http 2, a 1, b 1, others 2"
+    )
+    assert spans_read({"dialects": {"genai": 1}}, 78) == "read: 1 of 1 span (genai 1)"
+    assert spans_read({}, 78) == ""
+
+
+def test_where_nothing_was_read_it_is_told_how_to_find_out() -> None:
+    """The command that lists what spans hold."""
+    told = spans_read({"ignored": {"no dialect": 3}}, 200)
+    assert told == "read: no span; passed over: no dialect 3; `atifold dialects FILE` tells what they hold"

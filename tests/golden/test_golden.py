@@ -1,10 +1,10 @@
 """The golden folders are the specification: these spans fold to these documents, to the byte.
 
-A case is `<dialect>/<case>/` with `spans.jsonl` (OTLP, a span a line), `logs.jsonl` where log records belong to
-them, the documents (`trajectory.json`;
-where there are several `trajectory-1.json`, `trajectory-2.json`, … in their order) and `about.md`, which
-says what it shows. `pytest tests/golden --write-golden` writes the documents anew; the difference is
-read in review.
+A case is `<dialect>/<case>/` with `spans.jsonl` (OTLP, a span a line; also `spans-2.jsonl`, …), `logs.jsonl` where
+log records belong to them, the documents (`trajectory.json`; where there are several `trajectory-1.json`,
+`trajectory-2.json`, … in their order), those of a fold by conversation where there are several traces
+(`conversation.json`, …), and `about.md`, which says what it shows. `pytest tests/golden --write-golden`
+writes the documents anew; the difference is read in review.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 
@@ -34,7 +34,7 @@ def case(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture
 def spans(case: Path) -> list[Span]:
     """Return the spans of a case, all of which can be read."""
-    batch = otlp.read([case / "spans.jsonl"])
+    batch = otlp.read(sorted(case.glob("spans*.jsonl")))
     assert batch.complaints == []
     return batch.spans
 
@@ -48,26 +48,36 @@ def logs(case: Path) -> list[LogRecord]:
     return batch.logs
 
 
-def documents_of(spans: list[Span], logs: list[LogRecord]) -> tuple[Document, ...]:
-    """Return the documents that spans and log records fold to."""
-    return fold(dialects.read(spans, logs)).documents
+Group = Literal["trace", "conversation"]
+
+
+def documents_of(spans: list[Span], logs: list[LogRecord], group: Group = "trace") -> tuple[Document, ...]:
+    """Return the documents that spans and log records fold to, as they lie in a folder."""
+    return fold(dialects.read(spans, logs), group=group, files=True).documents
 
 
 def files_of(spans: list[Span], logs: list[LogRecord]) -> dict[str, str]:
     """Return the text of each document that spans and log records fold to, by the name of its file."""
-    written = [atif.dumps(document.trajectory).decode() for document in documents_of(spans, logs)]
-    names = ["trajectory.json"] if len(written) == 1 else [f"trajectory-{n}.json" for n in range(1, len(written) + 1)]
-    return dict(zip(names, written, strict=True))
+    found = _named("trajectory", documents_of(spans, logs))
+    if len({span.trace_id for span in spans}) > 1:
+        found |= _named("conversation", documents_of(spans, logs, "conversation"))
+    return found
+
+
+def _named(stem: str, documents: tuple[Document, ...]) -> dict[str, str]:
+    names = [f"{stem}.json"] if len(documents) == 1 else [f"{stem}-{n}.json" for n in range(1, len(documents) + 1)]
+    return {name: atif.dumps(one.trajectory).decode() for name, one in zip(names, documents, strict=True)}
 
 
 def kept_in(case: Path) -> dict[str, str]:
     """Return the text of each document that a case holds, by the name of its file."""
-    return {path.name: path.read_text(encoding="utf-8") for path in case.glob("trajectory*.json")}
+    paths = [*case.glob("trajectory*.json"), *case.glob("conversation*.json")]
+    return {path.name: path.read_text(encoding="utf-8") for path in paths}
 
 
 def test_there_are_cases_of_each_dialect_that_makes_calls() -> None:
     """What a dialect of its own does is specified by at least one case."""
-    adding = {"atifold", "strands", "adot"}  # to calls of another one
+    adding = {"atifold", "strands", "adot", "koog", "openlit", "semantic-kernel"}  # to calls of another one
     makers = {dialect.name for dialect in dialects.DIALECTS} - adding
     assert {folder.parent.name for folder in FOLDERS} == makers
 
@@ -96,7 +106,7 @@ def test_the_order_of_the_input_changes_nothing(case: Path, spans: list[Span], l
 
 def test_the_documents_of_a_case_are_valid(spans: list[Span], logs: list[LogRecord]) -> None:
     """The strict check finds nothing in them, not even a warning."""
-    for document in documents_of(spans, logs):
+    for document in (*documents_of(spans, logs), *documents_of(spans, logs, "conversation")):
         assert [str(finding) for finding in atif.check(document.trajectory)] == []
 
 

@@ -163,3 +163,15 @@ def test_worker_processes_write_their_own_turns(
     assert sorted(_day(document) for document in found) == ["Friday", "Monday", "Sunday", "Tuesday"]
     for document in found:
         _right(document, _day(document))
+
+
+@pytest.mark.parametrize("exporters", ["otlp,atif", "otlp"])
+@pytest.mark.parametrize("logs", ["atif", "none"])
+def test_without_code_what_log_records_say_is_in_the_trajectory(
+    exporters: str, logs: str, start: Start, finish: Finish, collector: Any, documents: Documents
+) -> None:
+    """With `OTEL_LOGS_EXPORTER=atif`, whoever has the spans; with a LoggerProvider of the SDK even without it."""
+    finish(start("records.py", under=WITHOUT_CODE, OTEL_TRACES_EXPORTER=exporters, OTEL_LOGS_EXPORTER=logs))
+    assert collector.names == ["chat gpt-4o"]
+    (document,) = documents()
+    assert [step["message"] for step in document["steps"]] == ["Where is it?", "Here."]

@@ -1,4 +1,4 @@
-"""Collect spans into whole traces within bounds of bytes, and have each folded and written."""
+"""Collect spans and log records into whole traces within bounds of bytes, and have each folded and written."""
 
 from __future__ import annotations
 

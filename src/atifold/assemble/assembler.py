@@ -1,4 +1,4 @@
-"""Take spans from the program's threads, and fold and write whole traces on one of its own."""
+"""Take spans and log records from the program's threads, and fold and write whole traces on one of its own."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from atifold import process
 from atifold.assemble.bounds import Bounds
 from atifold.assemble.counts import Counts
-from atifold.assemble.inbox import LOOKED_AT_EVERY, TOO_MANY, Ended, Inbox, Read, Started, Told
-from atifold.assemble.sizes import size_of
+from atifold.assemble.inbox import LOOKED_AT_EVERY, TOO_MANY, Ended, Inbox, Logged, Read, Started, Told
+from atifold.assemble.sizes import record_size, size_of
 from atifold.assemble.table import TraceTable
 from atifold.assemble.trace import Job
 from atifold.assemble.writing import Fold, Outbox, Sink
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 _NAP_S: Final = 0.2
+
+
+class Held(NamedTuple):
+    """Bytes that an assembler holds: of traces, of what waits to be folded, of documents without a place."""
+
+    traces: int
+    waiting: int
+    unsaved: int
 
 
 class Assembler:
@@ -96,12 +104,16 @@ class Assembler:
         """Take a finished span; the first record of it counts, but a `whole` one over one that is not."""
         self.put(Ended(span, remote_parent, whole))
 
+    def logged(self, record: LogRecord) -> None:
+        """Take a log record: it is folded with the trace that it names, without one with its session's."""
+        self.put(Logged(record))
+
     def note(self, kind: str, words: str, n: int, *, level: int = logging.INFO) -> None:
         """Count what a fold did not read, or another's trouble, and say it once a kind."""
         self._counts.add(kind, "%s", words, n=n, level=level)
 
     def put(self, thing: Any) -> None:
-        """Take what `read` turns into a start or an end when there is time.
+        """Take what `read` turns into a start, an end or a log record when there is time.
 
         What is read of it must not change any more. This is all that a span costs its own thread.
         """
@@ -139,11 +151,13 @@ class Assembler:
         """Return the bytes that one thing holds, taken for those of the others."""
         with self._lock:
             told = self._told(thing)
+        if isinstance(told, Logged):
+            return record_size(told.record)
         return size_of(told.span) if isinstance(told, Ended) else 0
 
     def _told(self, thing: Any) -> Told | None:
         try:
-            return thing if isinstance(thing, (Started, Ended)) else self._read(thing)
+            return thing if isinstance(thing, (Started, Ended, Logged)) else self._read(thing)
         except Exception as error:  # noqa: BLE001 - guards the user's program and the spans beside it
             self._stumble(error)
             return None
@@ -152,8 +166,8 @@ class Assembler:
         left_out = 0
         with self._lock:
             while self._inbox:
-                left_out += isinstance(self._told(self._inbox.popleft()), Ended)
-        self._counts.add("after_shutdown", "spans that end after the shutdown are left out", n=left_out)
+                left_out += isinstance(self._told(self._inbox.popleft()), (Ended, Logged))
+        self._counts.add("after_shutdown", "what comes after the shutdown is left out", n=left_out)
         self._counts.say()
 
     def _put_away(self, most: int | None = None) -> int:
@@ -198,6 +212,8 @@ class Assembler:
         if isinstance(told, Ended):
             span, remote_parent, whole = told
             self._table.closed(span, size_of(span), now, root=remote_parent or span.parent_id is None, whole=whole)
+        elif isinstance(told, Logged):
+            self._table.logged(told.record, now)
         elif told is not None:
             self._table.opened(told.trace_id, told.span_id, now, root=told.root)
 
@@ -207,13 +223,21 @@ class Assembler:
         return len(self._inbox)
 
     @property
+    def held(self) -> Held:
+        """Return the bytes that are held now."""
+        with self._lock:
+            return Held(self._table.held, self._table.waiting, self._outbox.unsaved_bytes)
+
+    @property
     def counts(self) -> dict[str, int]:
         """Return what happened so far, by kind; a kind that did not happen is not there.
 
         Documents: `documents_written`, `documents_replaced` (they became part of another one),
         `documents_lost`. Bounds: `trace_bound`, `process_bound`, `grace_cut_short`, `late_parts`,
-        `open_spans_forgotten`, `spans_lost`, `after_shutdown`. Not read: `no_dialect` (traces, each time they
-        are folded), `content_unread` (model calls). Errors: `fold_errors`, `sink_errors`, `internal_errors`.
+        `open_spans_forgotten`, `spans_lost`, `after_shutdown`. Log records that are left out: `log_lines`
+        (they have no name), `records_without_trace` (nor a session), `records_late` (their span was let go).
+        Not read: `no_dialect` (traces, each time they are folded), `content_unread` (model calls). Errors:
+        `fold_errors`, `sink_errors`, `internal_errors`.
         """
         return self._counts.as_dict()
 

@@ -1,4 +1,4 @@
-"""Fold the spans of whole traces into documents, and mark those that a bound cut short."""
+"""Fold the spans and log records of whole traces into documents, and mark those that a bound cut short."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from atifold.calls import ModelCall, Reading
 from atifold.filename import file_stem
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 if TYPE_CHECKING:
     from atifold.fold import Document
@@ -32,8 +32,15 @@ class Folding:
         """Load the readers, so that the first fold need not."""
         from atifold import dialects, fold  # noqa: F401, PLC0415 - see __call__
 
-    def __call__(self, spans: Sequence[Span], *, incomplete: Sequence[str] = (), part: int = 1) -> Sequence[Document]:
-        """Return the documents of the spans, none where no agent's work is among them.
+    def __call__(
+        self,
+        spans: Sequence[Span],
+        *,
+        logs: Sequence[LogRecord] = (),
+        incomplete: Sequence[str] = (),
+        part: int = 1,
+    ) -> Sequence[Document]:
+        """Return the documents of the spans and log records, none where no agent's work is among them.
 
         `incomplete` holds the assembler's reasons for which spans are missing; `part` counts from 1
         and is above it where earlier spans of the trace were written and let go before.
@@ -41,7 +48,7 @@ class Folding:
         # on first use: a program that never ends an agent's span need not load the readers
         from atifold import dialects, fold  # noqa: PLC0415
 
-        reading = dialects.read(spans)
+        reading = dialects.read(spans, logs)
         self._say_unread(spans, reading)
         folded = fold.fold(reading, group=self.group, files=self._files)
         return [marked(document, incomplete, part) for document in folded.documents]

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple, Union
 
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 LOOKED_AT_EVERY: Final = 63
 """Entries between two looks at how full it is; odd, as starts and ends often alternate."""
@@ -34,7 +34,13 @@ class Ended(NamedTuple):
     whole: bool = False
 
 
-Told = Union[Started, Ended]
+class Logged(NamedTuple):
+    """A log record was emitted."""
+
+    record: LogRecord
+
+
+Told = Union[Started, Ended, Logged]
 Read = Callable[[Any], Union[Told, None]]
 """Turns what was put in into what was told, None for nothing new."""
 

@@ -1,4 +1,4 @@
-"""Keep the spans of unfinished and lately finished traces, in order of what is due next.
+"""Keep the spans and log records of unfinished and lately finished traces, in order of what is due next.
 
 No lock, no thread, no clock of its own: the assembler calls it under its lock. A call costs the same
 however many traces there are; one that takes a group's spans out, or lets a group go, costs as much
@@ -14,16 +14,17 @@ from collections.abc import Sequence
 from atifold.assemble.bounds import Bounds
 from atifold.assemble.counts import Counts
 from atifold.assemble.remembered import Remembered
-from atifold.assemble.sizes import TRACE, size_of
-from atifold.assemble.ties import conversation, resumed_trace
+from atifold.assemble.sessions import Sessions
+from atifold.assemble.sizes import TRACE, record_size, size_of
+from atifold.assemble.ties import conversation, resumed_trace, session
 from atifold.assemble.trace import PROCESS_BOUND, SETTLED, TRACE_BOUND, Group, Job, Queue, Trace
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 
 class TraceTable:
     """Hold traces within bounds.
 
-    `held` is the bytes of the spans in `traces` (by id), `waiting` those of `jobs`: urgent ones, that
+    `held` is the bytes of the spans and records in `traces` (by id), `waiting` those of `jobs`: urgent ones, that
     nobody has taken or done yet. `open_spans` were started and have not ended, `past` is what was let go.
     """
 
@@ -40,6 +41,7 @@ class TraceTable:
         self.held = 0
         self.waiting = 0
         self._keys: dict[str, Trace] = {}
+        self._sessions = Sessions()
         self._claims: Counter[str] = Counter()  # how many traces stand in the document of a name
 
     # ---- what the program tells ------------------------------------------------------------------
@@ -57,7 +59,7 @@ class TraceTable:
             trace.roots.add(span_id)
         self.open_spans += 1
         if trace.queue not in (Queue.OPEN, Queue.BARE):
-            self._wait(trace, Queue.OPEN if trace.spans else Queue.BARE, now + self._bounds.idle_s)
+            self._wait(trace, Queue.OPEN if trace.holds else Queue.BARE, now + self._bounds.idle_s)
         if self.open_spans > self._bounds.max_open_spans:
             oldest = self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.BARE)
             self._forget_open_spans(oldest or trace, now)
@@ -76,11 +78,46 @@ class TraceTable:
         if root or span_id in trace.roots:
             trace.rooted = True
         self._keep(trace, span, size)
+        self._wait_for_more(trace, now)
+        self._mind_bounds(trace, now)
+
+    def logged(self, record: LogRecord, now: float) -> None:
+        """Keep a log record with the trace that it names, one without a trace with its session.
+
+        Left out, and counted, are plain lines (records without a name), records without trace and session,
+        and those of spans that were written and let go.
+        """
+        named = session(record)
+        reason = self._no_place(record, named)
+        if reason is not None:
+            self._counts.add(reason)
+            return
+        trace_id = record.trace_id or Sessions.trace_id(named or "")
+        trace = self.traces.get(trace_id) or self._new(trace_id, now)
+        if record.trace_id is None:
+            trace.sessional = trace.lasting = True
+        self._add(trace, record_size(record))
+        trace.logs.append(record)
+        self._tie_session(trace, named)
+        if named is not None and self._by_conversation:
+            trace.lasting = True
+            self._tie(trace, f"conversation {named}")
+        self._wait_for_more(trace, now)
+        self._mind_bounds(trace, now)
+
+    def _no_place(self, record: LogRecord, named: str | None) -> str | None:
+        if not record.name:
+            return "log_lines"
+        if record.trace_id is None:
+            return "records_without_trace" if named is None else None
+        gone = record.span_id is not None and self.past.knows(record.trace_id, record.span_id)
+        return "records_late" if gone else None
+
+    def _wait_for_more(self, trace: Trace, now: float) -> None:
         if trace.finished:
             self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
             self._wait(trace, Queue.OPEN if trace.open else Queue.ROOTLESS, now + self._bounds.idle_s)
-        self._mind_bounds(trace, now)
 
     def knows(self, trace_id: str, span_id: str) -> bool:
         """Return whether the span's record is held, or was."""
@@ -122,6 +159,8 @@ class TraceTable:
             if self.traces.get(trace.id) is not trace or trace.group.part != job.part:
                 continue  # it was let go, or a new part of it began, while this one was folded
             self._claim(trace, frozenset(names))
+            if trace.sessional and not names:
+                trace.lasting = False  # records that say nothing of an agent's work
             if trace.queue in SETTLED:
                 trace.awaited = paused
                 self._settle(trace, now)
@@ -135,9 +174,9 @@ class TraceTable:
         return math.inf if first is None else first.deadline
 
     def unwritten_spans(self) -> int:
-        """Return how many spans are held that no fold has seen."""
-        waiting = sum(len(job.spans) for job in self.jobs)
-        return waiting + sum(len(trace.spans) for trace in self.traces.values() if trace.changed)
+        """Return how many spans, and records of traces without spans, are held that no fold has seen."""
+        waiting = sum(_weight(job) for job in self.jobs)
+        return waiting + sum(_weight(trace) for trace in self.traces.values() if trace.changed)
 
     # ---- keeping and tying -----------------------------------------------------------------------
 
@@ -160,21 +199,32 @@ class TraceTable:
         before = trace.spans.get(span.span_id)
         if before is not None:
             size -= size_of(before)
-        elif not trace.spans:
-            size += TRACE
+        self._add(trace, size)
         trace.spans[span.span_id] = span
-        trace.changed = trace.group.changed = True
-        trace.size += size
-        trace.group.size += size
-        self.held += size
+        self._tie_session(trace, session(span))
         resumed = resumed_trace(span)
         if resumed is not None and resumed != trace.id:
             self._tie(trace, resumed)
         if self._by_conversation:
-            session = conversation(span)
-            if session is not None:
+            named = conversation(span)
+            if named is not None:
                 trace.lasting = True
-                self._tie(trace, f"conversation {session}")
+                self._tie(trace, f"conversation {named}")
+
+    def _add(self, trace: Trace, size: int) -> None:
+        """Count what a trace is about to hold more."""
+        if not trace.holds:
+            size += TRACE
+        trace.changed = trace.group.changed = True
+        trace.size += size
+        trace.group.size += size
+        self.held += size
+
+    def _tie_session(self, trace: Trace, named: str | None) -> None:
+        """Have the records of a session that name no trace folded with the traces that name the session."""
+        for other in self._sessions.with_records(trace, named):
+            _join(trace, other)
+            trace.lasting = other.lasting = True
 
     def _tie(self, trace: Trace, key: str) -> None:
         other = self.traces.get(key) or self._keys.get(key)
@@ -230,7 +280,7 @@ class TraceTable:
 
     def _settle(self, trace: Trace, now: float) -> None:
         """Put a trace where it waits once all that is held of it is written."""
-        if trace.open and not trace.spans:
+        if trace.open and not trace.holds:
             self._wait(trace, Queue.BARE, now + self._bounds.idle_s)
         elif trace.open:
             self._wait(trace, Queue.STALE, math.inf)
@@ -279,7 +329,7 @@ class TraceTable:
         group.size, group.changed = 0, False
         for member in job.traces:
             self.past.put(member.id, member.spans)
-            member.spans, member.whole, member.size, member.changed = {}, set(), 0, False
+            member.spans, member.logs, member.whole, member.size, member.changed = {}, [], set(), 0, False
             self._claim(member, frozenset())
         self._release(group)
         for member in group.members.values():
@@ -290,7 +340,7 @@ class TraceTable:
         job = self.jobs.popleft()
         self.waiting -= job.size
         words = "writing does not keep up: spans of trace %s are lost"
-        self._counts.add("spans_lost", words, job.trace_id, n=len(job.spans))
+        self._counts.add("spans_lost", words, job.trace_id, n=_weight(job))
 
     def _let_go_expired(self, now: float) -> None:
         while (front := self._first(Queue.WRITTEN)) is not None and front.deadline <= now:
@@ -301,7 +351,7 @@ class TraceTable:
         gone = [member for member in group.members.values() if member.queue in SETTLED]
         for member in gone:
             self._forget(member)
-        if any(member.spans for member in gone):
+        if any(member.holds for member in gone):
             # the next document of the others would take the place of one that holds more
             group.part += 1
             for member in group.members.values():
@@ -313,9 +363,10 @@ class TraceTable:
         del trace.group.members[trace.id]
         trace.group.size -= trace.size
         self.held -= trace.size
-        last_part = trace.group.part if trace.spans else trace.group.part - 1
+        last_part = trace.group.part if trace.holds else trace.group.part - 1
         self.past.let_go(trace.id, last_part, trace.spans)
         self._claim(trace, frozenset())
+        self._sessions.forget(trace)
         for key in trace.keys:
             del self._keys[key]
             if trace.lasting:
@@ -327,10 +378,15 @@ class TraceTable:
         self.open_spans -= len(trace.open)
         trace.open.clear()
         trace.forgotten = True
-        if trace.spans:
+        if trace.holds:
             self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
             self._settle(trace, now)
+
+
+def _weight(held: Trace | Job) -> int:
+    """Return how many spans are lost where this is; of what has none, how many log records."""
+    return len(held.spans) or len(held.logs)
 
 
 def _join(one: Trace, other: Trace) -> None:

@@ -1,9 +1,14 @@
-"""Tell which traces belong into one fold."""
+"""Tell which traces, and which log records, belong into one fold."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from atifold import semconv
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
+
+_SESSIONS: Final = ("gen_ai.conversation.id", "session.id", "conversation.id")
+"""What names the session of a span or a record, first on itself, then on its resource; the last is Codex's."""
 
 
 def resumed_trace(span: Span) -> str | None:
@@ -18,3 +23,13 @@ def conversation(span: Span) -> str | None:
     from atifold.dialects import conversation_of  # noqa: PLC0415
 
     return conversation_of(span)
+
+
+def session(item: Span | LogRecord) -> str | None:
+    """Return the id of the session that a span or a log record names, None where it names none."""
+    for attributes in (item.attributes, item.resource):
+        for name in _SESSIONS:
+            found = attributes.get(name)
+            if isinstance(found, str) and found:
+                return found
+    return None

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 # Reasons for which a document is incomplete, as they stand in `extra.atifold.incomplete`.
 OPEN_SPANS: Final = "open_spans"  # spans that were started had not ended
@@ -57,8 +57,9 @@ class Group:
 
 @dataclass(eq=False, slots=True)
 class Trace:
-    """One trace: the spans held of it, which are open, and where it waits.
+    """One trace: the spans and log records held of it, which spans are open, and where it waits.
 
+    A session's records without a trace are kept as a trace too, `sessional`, which no span belongs to.
     `whole` are the ids of held spans whose record is whole, `roots` those of started local roots.
     `awaited` says that its document waits for a leg that resumes it, `lasting` that a conversation
     may go on.
@@ -67,6 +68,7 @@ class Trace:
     id: str
     group: Group
     spans: dict[str, Span] = field(default_factory=dict)
+    logs: list[LogRecord] = field(default_factory=list)
     whole: set[str] = field(default_factory=set)
     open: set[str] = field(default_factory=set)
     roots: set[str] = field(default_factory=set)
@@ -76,6 +78,8 @@ class Trace:
     changed: bool = False
     awaited: bool = False
     lasting: bool = False
+    sessional: bool = False
+    sessions: set[str] = field(default_factory=set)
     size: int = 0
     deadline: float = 0.0
     queue: Queue = Queue.BARE
@@ -97,17 +101,23 @@ class Trace:
             found.append(EARLIER_PART)
         if self.open or self.forgotten:
             found.append(OPEN_SPANS)
-        if not self.rooted and not self.announced:
+        if not (self.rooted or self.announced or self.sessional):
             found.append(NO_ROOT)
         return found
+
+    @property
+    def holds(self) -> bool:
+        """Return whether anything is held of it."""
+        return bool(self.spans or self.logs)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Spans to fold now: of tied traces, with the reasons for which they are not all."""
+    """Spans and log records to fold now: of tied traces, with the reasons for which they are not all."""
 
     traces: tuple[Trace, ...]
     spans: list[Span]
+    logs: list[LogRecord]
     reasons: tuple[str, ...]
     part: int
     size: int
@@ -122,6 +132,7 @@ class Job:
         return cls(
             traces=members,
             spans=[span for member in members for span in member.spans.values()],
+            logs=[record for member in members for record in member.logs],
             reasons=tuple(found),
             part=group.part,
             size=group.size,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from atifold.assemble.counts import Counts
 from atifold.assemble.trace import Job
 from atifold.errors import AtifoldError
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span
 
 if TYPE_CHECKING:
     from atifold.fold import Document
@@ -19,9 +19,16 @@ _LAST_RETRY_S: Final = 60.0
 
 
 class Fold(Protocol):
-    """Turn the spans of tied traces into documents."""
+    """Turn the spans and log records of tied traces into documents."""
 
-    def __call__(self, spans: Sequence[Span], *, incomplete: Sequence[str] = (), part: int = 1) -> Sequence[Document]:
+    def __call__(
+        self,
+        spans: Sequence[Span],
+        *,
+        logs: Sequence[LogRecord] = (),
+        incomplete: Sequence[str] = (),
+        part: int = 1,
+    ) -> Sequence[Document]:
         """Return the documents; `incomplete` says which spans are missing, `part` counts from 1."""
         ...
 
@@ -58,14 +65,14 @@ class Outbox:
         self._clock = clock
         self._max_bytes = max_bytes
         self._unsaved: OrderedDict[str, _Unsaved] = OrderedDict()
-        self._unsaved_bytes = 0
+        self.unsaved_bytes = 0
         self._retry_s = _FIRST_RETRY_S
         self.retry_at = float("inf")
 
     def fold(self, job: Job) -> Sequence[Document] | None:
         """Return the job's documents, None where folding failed."""
         try:
-            return self._fold(job.spans, incomplete=job.reasons, part=job.part)
+            return self._fold(job.spans, logs=job.logs, incomplete=job.reasons, part=job.part)
         except Exception as error:  # noqa: BLE001 - guards the user's program
             sort = type(error).__name__
             self._counts.add("fold_errors", "trace %s cannot be folded: %s", job.trace_id, _kind(error), sort=sort)
@@ -98,11 +105,11 @@ class Outbox:
     def _keep_unsaved(self, unsaved: _Unsaved) -> None:
         name = unsaved.document.name
         before = self._unsaved.pop(name, None)
-        self._unsaved_bytes += unsaved.size - (before.size if before else 0)
+        self.unsaved_bytes += unsaved.size - (before.size if before else 0)
         self._unsaved[name] = unsaved
-        while self._unsaved_bytes > self._max_bytes and len(self._unsaved) > 1:
+        while self.unsaved_bytes > self._max_bytes and len(self._unsaved) > 1:
             _, oldest = self._unsaved.popitem(last=False)
-            self._unsaved_bytes -= oldest.size
+            self.unsaved_bytes -= oldest.size
             self._lose(oldest)
 
     def _write_unsaved(self, name: str) -> bool:
@@ -119,7 +126,7 @@ class Outbox:
             return False
         if self._unsaved.get(name) is unsaved:
             del self._unsaved[name]
-            self._unsaved_bytes -= unsaved.size
+            self.unsaved_bytes -= unsaved.size
         self._counts.add("documents_written")
         self._retry_s = _FIRST_RETRY_S
         self.retry_at = float("inf") if not self._unsaved else self._clock()
@@ -128,7 +135,7 @@ class Outbox:
     def _discard(self, name: str) -> None:
         before = self._unsaved.pop(name, None)
         if before is not None:
-            self._unsaved_bytes -= before.size
+            self.unsaved_bytes -= before.size
         try:
             self._sink.discard(name)
             self._counts.add("documents_replaced")

@@ -61,7 +61,7 @@ def run(recording: Path, folder: Path, tally: Tally) -> Ran:
     from atifold.replay import SpanFile, replay
 
     spans = SpanFile(folder / "spans.jsonl")
-    replayed = replay([recording], exporters=[spans], capture_content=True)
+    replayed = replay([recording], exporters=[spans], capture_content=True, files=True)
     tally.refuse(replayed.complaints)
     if spans.error is not None:
         tally.fail(spans.error)

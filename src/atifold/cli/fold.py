@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
 from atifold.cli import options
-from atifold.cli.inputs import TRACES, files, stdin
+from atifold.cli.inputs import TRACES, files
 from atifold.cli.outputs import in_version, write_documents, write_report
 from atifold.cli.summary import summarise
+from atifold.cli.traces import read_traces
 from atifold.cli.words import Tally, busy, plural
-from atifold.cli.wrong_kind import Kind, Others, kind_at
 
 if TYPE_CHECKING:
-    from atifold.errors import InputError
     from atifold.fold import Folded
     from atifold.otlp import Batch
 
@@ -50,7 +48,7 @@ def command(
     options.one_on_stdout(output=output, report=report)
     tally = Tally()
     paths, complaints = files(inputs, TRACES)
-    batch, unread = _read(paths)
+    batch, unread = read_traces(paths)
     complaints += unread
     tally.refuse(complaints)
     folded = _fold(batch, group, files=options.is_folder(output))
@@ -58,7 +56,7 @@ def command(
     if _size(batch) or not complaints:  # else nothing was read, and what an earlier run wrote stays
         target = output or (None if options.is_stdout(report) else options.STDOUT)
         written = write_documents(in_version(folded.documents, version), target, tally) if target else {}
-        summarise(_what(batch), folded, len(written), target)
+        summarise(_what(batch), folded, len(written), target, foreign=True)
     context.exit(tally.exit_code(_size(batch)))
 
 
@@ -70,30 +68,6 @@ def _what(batch: Batch) -> str:
     """Return what was read, in words."""
     logs = f", {plural(len(batch.logs), 'log record')}" if batch.logs else ""
     return plural(len(batch.spans), "span") + logs
-
-
-def _read(paths: dict[str, str]) -> tuple[Batch, list[InputError]]:
-    """Return what all files hold, and a complaint for each part that could not be read.
-
-    A file of another kind is one complaint; all of one kind in a folder are one.
-    """
-    from atifold import otlp
-
-    whole = otlp.Batch()
-    complaints: list[InputError] = []
-    others = Others(Kind.TRACE)
-    for number, (path, folder) in enumerate(paths.items(), 1):
-        piped = stdin().read() if path == "-" else b""
-        with busy(f"reading {path} ({number} of {len(paths)})"):
-            batch = otlp.read([path], stdin=BytesIO(piped))
-        whole.spans += batch.spans
-        whole.logs += batch.logs
-        kind = kind_at(path, piped) if batch.complaints and not _size(batch) else None
-        if kind in (None, Kind.TRACE) or (kind is Kind.OTHER and not folder):
-            complaints += batch.complaints
-        else:
-            others.add(kind, path, folder)
-    return whole, complaints + others.errors()
 
 
 def _fold(batch: Batch, group: Literal["trace", "conversation"], *, files: bool) -> Folded:

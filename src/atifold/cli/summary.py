@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from shutil import get_terminal_size
 from textwrap import indent, wrap
 from typing import TYPE_CHECKING, Any
@@ -14,19 +14,28 @@ from atifold.cli.words import line, plural, say
 if TYPE_CHECKING:
     from atifold.fold import Document, Folded
 
-_HEADINGS = {"missing": "missing", "inferred": "inferred", "left_out": "left out", "unsure": "unsure"}
+_HEADINGS = {
+    "unsure": "unsure",
+    "missing": "missing",
+    "inferred": "inferred",
+    "left_out": "left out",
+    "notes": "remarks",
+}
+"""What is told of a report, what bears on trust first; that a call was traced twice stands in the line of spans."""
 _LINES = 2
 """Lines that the words of a heading get; words that do not fit are counted."""
 _LONGEST = 100
 _NARROWEST = 40
 _INDENT = "  "
+_TWICE = "one call traced twice"
 _TIMES = re.compile(r" \((\d+) times\)$")
 
 
-def summarise(source: str, folded: Folded, written: int, target: str | None) -> None:
+def summarise(source: str, folded: Folded, written: int, target: str | None, *, foreign: bool = False) -> None:
     """Say how many documents came out of `source` and where they are, then the report in short.
 
-    `target` is what -o was given, `-` for stdout, None where no documents were asked for.
+    `target` is what -o was given, `-` for stdout, None where no documents were asked for. Of `foreign`
+    spans it is said how many were read.
     """
     documents = folded.documents
     if not documents:
@@ -39,6 +48,9 @@ def summarise(source: str, folded: Folded, written: int, target: str | None) -> 
         place = "on stdout" if target == "-" else f"in {target}"
         say(f"{source} -> {_trajectories(written)} {place}{_unfinished(documents)}")
     width = max(get_terminal_size().columns, _NARROWEST)
+    used = spans_read(folded.report, width - len(_INDENT)) if foreign else ""
+    if used:
+        say(indent(used, _INDENT))
     for words in remarks(folded.report, width - len(_INDENT)):
         say(indent(words, _INDENT))
 
@@ -50,6 +62,31 @@ def _trajectories(number: int) -> str:
 def _unfinished(documents: Sequence[Document]) -> str:
     incomplete = sum(document.incomplete for document in documents)
     return f" ({incomplete:,} incomplete)" if incomplete else ""
+
+
+def spans_read(report: dict[str, Any], width: int) -> str:
+    """Return how many of the spans were read as calls, in which dialects, and why the others were not; "" for none.
+
+    It has at most two lines of `width` characters.
+    """
+    dialects, ignored = report.get("dialects", {}), report.get("ignored", {})
+    read, passed = sum(dialects.values()), sum(ignored.values())
+    if not read + passed:
+        return ""
+    merged = sum(entry.get("spans", {}).get("merged", 0) for entry in report.get("documents", ()))
+    twice = f", of which {merged:,} repeat a call" if merged else ""
+    words = [f"{read:,} of {plural(read + passed, 'span')} ({counts(dialects)}){twice}" if read else "no span"]
+    words += [f"passed over: {counts(ignored)}"] if ignored else []
+    words += ["`atifold dialects FILE` tells what they hold"] if not read else []
+    return _fitted("read", words, width)
+
+
+def counts(numbers: Mapping[str, int], most: int = 4) -> str:
+    """Return counted names, the most frequent ones first; more than `most` are counted together."""
+    ranked = sorted(numbers.items(), key=lambda item: (-item[1], item[0]))
+    shown = [f"{line(name, _LONGEST)} {number:,}" for name, number in ranked[:most]]
+    rest = sum(number for _, number in ranked[most:])
+    return ", ".join([*shown, f"others {rest:,}"] if rest else shown)
 
 
 def remarks(report: dict[str, Any], width: int) -> list[str]:
@@ -87,6 +124,8 @@ def _words(report: dict[str, Any], heading: str) -> Counter[str]:
     counter: Counter[str] = Counter()
     for part in (report, *report.get("documents", ())):
         for word in part.get(heading, ()):
+            if _TWICE in word:
+                continue
             times = _TIMES.search(word)
             counter[_TIMES.sub("", word)] += int(times[1]) if times else 1
     return counter

@@ -9,5 +9,6 @@ from __future__ import annotations
 from atifold.dialects.conversation import conversation_of
 from atifold.dialects.reading import read
 from atifold.dialects.registry import DIALECTS
+from atifold.dialects.survey import Survey, survey
 
-__all__ = ["DIALECTS", "conversation_of", "read"]
+__all__ = ["DIALECTS", "Survey", "conversation_of", "read", "survey"]

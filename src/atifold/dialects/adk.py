@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
 from atifold.dialects import content, raw
+from atifold.dialects.about import About, Generation
 from atifold.dialects.entity import opened, restored
 from atifold.dialects.failure import failure
 from atifold.dialects.messages import by_role, read_parts, role_of
@@ -174,4 +175,11 @@ ADK: Final = Dialect(
     complete=complete,
     known=frozenset({_REQUEST, _RESPONSE}),
     known_prefixes=(_PREFIX,),
+    about=About(
+        title="Google's Agent Development Kit",
+        versions="1.x and 2.x",
+        carries="what Gemini was sent and answered (1.x), tools' arguments and results, sessions; 2.x the conventions",
+        lacks="a cost; content in 2.x unless it is captured; the same ids for a call and its result",
+        generations=(Generation("1.x", (_RESPONSE,)),),
+    ),
 )

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Message
 from atifold.dialects import entity, exchange
+from atifold.dialects.about import About
 from atifold.dialects.entity import opened
 from atifold.dialects.logs import BODY
 from atifold.dialects.messages import read_message
@@ -82,4 +83,16 @@ def _messages(item: Any, side: str, speaker: str, note: Note) -> Iterable[Messag
     return read_message({"role": role, "content": found if blocks else content}, note, speaker)
 
 
-ADOT: Final = Dialect(name="adot", marks=marks, rows=(), complete=complete, marks_events=True)
+ADOT: Final = Dialect(
+    name="adot",
+    marks=marks,
+    rows=(),
+    complete=complete,
+    marks_events=True,
+    about=About(
+        title="AWS's distribution of OpenTelemetry (AgentCore)",
+        versions="content in events and log records named after the scope",
+        carries="messages that were moved off the spans of other dialects",
+        lacks="all else, which those dialects say",
+    ),
+)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING
 from atifold.dialects import content, genai_events, values
+from atifold.dialects.about import About, Generation
 from atifold.dialects.genai_details import divide, from_logs
 from atifold.dialects.span_name import operation_in, tool_in
 from atifold.dialects.table import (
@@ -46,6 +47,7 @@ NO_CALLS: Final = frozenset(
         "fetch_response",
         "create_agent",
         "plan",
+        "schedule_tool_calls",  # Gemini CLI: repeats the calls inside it
         "search_memory",
         "create_memory",
         "update_memory",
@@ -293,4 +295,16 @@ GENAI: Final = Dialect(
     raw_usage=("gen_ai.usage.",),
     from_logs=from_logs,
     divide=divide,
+    about=About(
+        title="OpenTelemetry's GenAI conventions",
+        versions="all, from before 1.28 to the current ones",
+        carries="calls, tokens, messages on spans, in span events or in log records, agents, workflows, conversations",
+        lacks="content unless it is captured; a cost; before 1.38 what a tool was given and gave",
+        generations=(
+            Generation("1.37 and later", (genai_events.DETAILS, "gen_ai.provider.name", "gen_ai.input.messages")),
+            Generation("1.28 to 1.36", (*genai_events.SPEAKERS, genai_events.CHOICE)),
+            Generation("before 1.28", ("gen_ai.content.prompt", "gen_ai.content.completion")),
+            Generation("before 1.37", ("gen_ai.system",)),
+        ),
+    ),
 )

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Failure
 from atifold.dialects import exchange, values
+from atifold.dialects.about import About
 from atifold.dialects.entity import opened
 from atifold.dialects.failure import failure
 from atifold.dialects.table import (
@@ -108,4 +109,10 @@ LANGFUSE: Final = Dialect(
     complete=complete,
     known=frozenset({"user.id", "session.id"}),
     known_prefixes=("langfuse.",),
+    about=About(
+        title="Langfuse",
+        versions="3 to 5 of its SDK",
+        carries="inputs and outputs as JSON, tokens, cost, sessions, levels of failure",
+        lacks="ids of tool calls, but through LangChain; instructions apart from messages",
+    ),
 )

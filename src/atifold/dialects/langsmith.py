@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from atifold.dialects import exchange, values
+from atifold.dialects.about import About
 from atifold.dialects.entity import opened
 from atifold.dialects.table import AGENTS, MODELS, TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
 from atifold.dialects.usage_objects import put_usage
@@ -69,4 +70,10 @@ LANGSMITH: Final = Dialect(
     classify=classify,
     complete=complete,
     known_prefixes=("langsmith.", "gen_ai.prompt", "gen_ai.completion", "gen_ai.serialized."),
+    about=About(
+        title="LangSmith's OTel export",
+        versions="0.15 of its SDK",
+        carries="runs' inputs and outputs as JSON, tokens, threads and sessions",
+        lacks="a cost; the name of an agent, but as that of a chain",
+    ),
 )

@@ -10,6 +10,7 @@ import re
 from typing import Any, Final
 
 from atifold.dialects import exchange, values
+from atifold.dialects.about import About
 from atifold.dialects.entity import restored
 from atifold.dialects.table import MODELS, CallKind, Dialect, Fields, Row, Verdict
 from atifold.dialects.usage_objects import put_usage
@@ -87,4 +88,10 @@ LITELLM: Final = Dialect(
     classify=classify,
     complete=complete,
     known_prefixes=("litellm.", "metadata.", "llm.", "gen_ai.cost.", "hidden_params"),
+    about=About(
+        title="LiteLLM's OTel callback",
+        versions="1.x",
+        carries="each provider's raw request and response, tokens, cost",
+        lacks="tools' executions; agents; of calls on one span all but the last, save their raw requests",
+    ),
 )

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Message, Text
 from atifold.dialects import exchange, values
+from atifold.dialects.about import About
 from atifold.dialects.entity import opened, restored
 from atifold.dialects.table import MODELS, CallKind, Dialect, Fields, Row, Verdict
 from atifold.dialects.usage_objects import put_usage
@@ -69,4 +70,10 @@ LOGFIRE: Final = Dialect(
     complete=complete,
     known=frozenset({_REQUEST, _RESPONSE, "async", "duration"}),
     known_prefixes=("logfire.", _RAW),
+    about=About(
+        title="Logfire's instrumentations of model clients",
+        versions="5.x, and older ones that write `request_data`",
+        carries="requests and responses as JSON, tokens, cost, streams as a record of their own",
+        lacks="tools' executions; agents; sessions",
+    ),
 )

@@ -24,7 +24,7 @@ def attach(spans: Mapping[SpanKey, Span], logs: Iterable[LogRecord]) -> tuple[Ma
     """
     by_span: dict[SpanKey, list[LogRecord]] = {}
     loose: list[LogRecord] = []
-    for record in _distinct(logs):
+    for record in distinct(logs):
         key = (record.trace_id or "", record.span_id or "")
         (by_span.setdefault(key, []) if key in spans else loose).append(record)
     if not by_span:
@@ -42,7 +42,7 @@ def event_of(record: LogRecord) -> SpanEvent:
     return SpanEvent(record.name, record.time_ns, {**body, **record.attributes})
 
 
-def _distinct(logs: Iterable[LogRecord]) -> list[LogRecord]:
+def distinct(logs: Iterable[LogRecord]) -> list[LogRecord]:
     """Return each record once, in the order of time, equal times in the order of the input."""
     found: dict[bytes, LogRecord] = {}
     for record in logs:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
 from atifold.dialects.sameness import answers, same_agent, same_model_call, same_tool_call
@@ -62,16 +62,28 @@ _CALL_FIELDS: Final = (
 )
 
 
-def merge(calls: Iterable[Call]) -> tuple[list[Call], list[str]]:
-    """Return each call once, parents corrected, and a note about each pair that was one call."""
+class Merged(NamedTuple):
+    """Each call once, parents corrected, and a note about each pair that was one call.
+
+    `into` gives, by the key of a call that is gone, the one that has all of it, or is around it.
+    """
+
+    calls: list[Call]
+    notes: list[str]
+    into: dict[SpanKey, SpanKey]
+
+
+def merge(calls: Iterable[Call]) -> Merged:
+    """Return each call once, and what was one."""
     at_hand = {call.key: call for call in calls}
     into: dict[SpanKey, SpanKey | None] = {}
     notes: list[str] = []
     _merge_nested(at_hand, into, notes)
     _merge_siblings(at_hand, into, notes)
-    return [
+    whole = [
         replace(call, parent=_survivor(call.parent, into)) if call.parent in into else call for call in at_hand.values()
-    ], notes
+    ]
+    return Merged(whole, notes, {key: _survivor(key, into) or (key[0], "") for key in into})
 
 
 def _survivor(key: SpanKey | None, into: dict[SpanKey, SpanKey | None]) -> SpanKey | None:

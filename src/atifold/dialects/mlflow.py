@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING
 from atifold.dialects import content, exchange, values
+from atifold.dialects.about import About, Generation
 from atifold.dialects.table import (
     AGENTS,
     MODELS,
@@ -114,4 +115,14 @@ MLFLOW: Final = Dialect(
     complete=complete,
     known=_PLAIN | {"options", "invocation_params", "batch_size", "color"},
     known_prefixes=("mlflow.",),
+    about=About(
+        title="MLflow",
+        versions="2.x and 3.x",
+        carries="inputs and outputs as JSON, tokens, cost, sessions",
+        lacks="agents of LangGraph, which are chains; ids on tools' spans",
+        generations=(
+            Generation("2.x", ("mlflow.chat.messages",)),
+            Generation("3.x", ("mlflow.message.format", "mlflow.chat.tokenUsage")),
+        ),
+    ),
 )

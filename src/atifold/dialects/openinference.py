@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, OtherPart, Reasoning, Text
 from atifold.dialects import raw, values
+from atifold.dialects.about import About
 from atifold.dialects.content import definitions
 from atifold.dialects.failure import failure
 from atifold.dialects.flat import at, entries, trees
@@ -299,4 +300,10 @@ OPENINFERENCE: Final = Dialect(
     known=KNOWN,
     known_prefixes=(_INPUT, _OUTPUT, _TOOLS, "llm.token_count.", "llm.cost."),
     raw_usage=("llm.token_count.",),
+    about=About(
+        title="OpenInference (Arize Phoenix)",
+        versions="all with `openinference.span.kind`",
+        carries="calls, tokens, cost, messages under numbered names, raw requests and responses, agents, sessions",
+        lacks="ids on most spans of tools; reasoning, but in the raw response",
+    ),
 )

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING
 from atifold.dialects import entity, values
+from atifold.dialects.about import About, Generation
 from atifold.dialects.flat import trees
 from atifold.dialects.flat_messages import flat_definitions, flat_finish_reasons, read_flat
 from atifold.dialects.table import AGENTS, MODELS, TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
@@ -138,5 +139,15 @@ OPENLLMETRY: Final = Dialect(
         "gen_ai.task.",
         "gen_ai.headers",
         "gen_ai.is_streaming",
+    ),
+    about=About(
+        title="OpenLLMetry (Traceloop)",
+        versions="0.40 to 0.62",
+        carries="calls, tokens, messages (flat or the conventions'), inputs and outputs of entities, sessions",
+        lacks="a cost; ids of tool calls on tools' spans; tokens of older streams; images",
+        generations=(
+            Generation("up to 0.5x, flat messages", (_PROMPTS, _COMPLETIONS, "llm.request.type")),
+            Generation("0.6x, messages of the conventions", ("gen_ai.input.messages", "gen_ai.operation.name")),
+        ),
     ),
 )

@@ -11,6 +11,7 @@ from typing import Any, Final
 from atifold import semconv
 from atifold.calls import Attempt
 from atifold.dialects import values
+from atifold.dialects.about import About
 from atifold.dialects.table import (
     AGENTS,
     MODELS,
@@ -138,4 +139,10 @@ OWN: Final = Dialect(
     known=frozenset({semconv.RESUMES_TRACE, semconv.RESUMES_SPAN}),
     raw_usage=(_RAW_USAGE,),
     marks_events=True,
+    about=About(
+        title="atifold's own emitter",
+        versions="this one",
+        carries="pauses, retries, lookups, evaluations and all facts of events, beside the conventions",
+        lacks="nothing that the events say, as far as content is captured",
+    ),
 )

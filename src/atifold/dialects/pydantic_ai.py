@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Message
 from atifold.dialects import values
+from atifold.dialects.about import About, Generation
 from atifold.dialects.content import structured
 from atifold.dialects.entity import opened
 from atifold.dialects.messages import read_message, read_messages
@@ -209,4 +210,14 @@ PYDANTIC_AI: Final = Dialect(
     known=KNOWN,
     known_prefixes=("pydantic_ai.", "logfire.", _TOTALS, "gen_ai.agent.call.", "gen_ai.usage.details."),
     raw_usage=("gen_ai.usage.details.",),
+    about=About(
+        title="pydantic-ai",
+        versions="0.4 to 2.x, formats 1 to 6",
+        carries="whole histories of runs, tools' arguments and results, tokens, and costs where prices are known",
+        lacks="tokens in 1.20; a conversation before 2.x",
+        generations=(
+            Generation("format 1", (_EVENTS, _ALL_EVENTS)),
+            Generation("formats 2 to 6", ("pydantic_ai.all_messages", "gen_ai.input.messages", _TOTALS)),
+        ),
+    ),
 )

@@ -13,11 +13,12 @@ from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.cut_messages import CUT, completed
 from atifold.dialects.frames import frames
-from atifold.dialects.logs import attach
+from atifold.dialects.logs import attach, distinct
 from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
 from atifold.dialects.openinference import OPENINFERENCE, is_node
 from atifold.dialects.parents import Parent, resolve
+from atifold.dialects.placing import placed
 from atifold.dialects.registry import DIALECTS
 from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
@@ -45,7 +46,7 @@ class _Tally:
     """What is counted and said while spans are read."""
 
     def __init__(self) -> None:
-        self.ignored: Counter[str] = Counter()
+        self.ignored: dict[SpanKey, str] = {}
         self.dialects: Counter[str] = Counter()
         self.unknown: Counter[str] = Counter()
         self.notes: list[str] = []
@@ -65,20 +66,36 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     recognised = {key: found for key, span in at_hand.items() if (found := _recognise(span, tally)) is not None}
     for key in frames(at_hand, recognised.keys()):
         recognised[key] = Recognised(CallKind.AGENT, spoken(at_hand[key]), OPENINFERENCE.name)
-        tally.ignored -= Counter({"CHAIN span": 1})
+        del tally.ignored[key]
     beside = [key for key, span in at_hand.items() if key not in recognised and is_lookup(span)]
-    parents, cut = resolve(at_hand, recognised.keys(), beside)
+    parents, cut = resolve(at_hand, recognised.keys(), tally.ignored)
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
-    merged, notes = merge(completed(_real(calls, at_hand, tally)))
+    merged, notes, into = merge(completed(_real(calls, at_hand, tally)))
     told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
-        calls=tuple(settle(told)),
-        ignored=dict(sorted(tally.ignored.items())),
+        calls=tuple(settle(placed(told))),
+        ignored=dict(sorted(Counter(tally.ignored.values()).items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),
         unknown_keys=dict(sorted(tally.unknown.items())),
+        merged=into,
+        passed_over=_passed_over(tally.ignored, parents, into),
     )
+
+
+def _passed_over(
+    ignored: Mapping[SpanKey, str], parents: Mapping[SpanKey, Parent], into: Mapping[SpanKey, SpanKey]
+) -> dict[SpanKey, Counter[str]]:
+    """Count spans that are no calls, by reason, for each call around them, (trace id, "") for none."""
+    found: dict[SpanKey, Counter[str]] = {}
+    for key, reason in ignored.items():
+        around = parents[key].key
+        while around is not None and around in ignored:  # what first looked like a call
+            around = parents[around].key
+        home = (key[0], "") if around is None else into.get(around, around)
+        found.setdefault(home, Counter())[reason] += 1
+    return found
 
 
 def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[SpanKey, Span], list[Sequence[SpanKey]]]:
@@ -86,13 +103,23 @@ def _all(spans: Iterable[Span], logs: Iterable[LogRecord]) -> tuple[Mapping[Span
 
     Log records are part of the spans that they name; of the others dialects make spans.
     """
-    at_hand, loose = attach(_distinct(spans), logs)
+    found, records = _gathered(_distinct(spans), distinct(logs))
+    at_hand, loose = attach(found, records)
     made = [span for dialect in DIALECTS for span in dialect.from_logs(loose)] if loose else []
     at_hand = {**at_hand, **{span.key: span for span in made}} if made else at_hand
     several = {key: parts for key, span in at_hand.items() if len(parts := _parts(span)) > 1}
     if several:
         at_hand = {part.key: part for key, span in at_hand.items() for part in several.get(key, (span,))}
     return at_hand, [[part.key for part in parts] for parts in several.values()]
+
+
+def _gathered(
+    spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
+) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
+    """Return the spans and the records as the dialects put them together whose calls are told by several."""
+    for dialect in DIALECTS:
+        spans, logs = dialect.gather(spans, logs)
+    return spans, logs
 
 
 def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> list[Call]:
@@ -108,7 +135,7 @@ def _real(calls: list[Call], spans: Mapping[SpanKey, Span], tally: _Tally) -> li
     }
     if not nodes:
         return calls
-    tally.ignored["graph node"] += len(nodes)
+    tally.ignored |= dict.fromkeys(nodes, "graph node")
     tally.dialects -= Counter(call.dialect for call in calls if call.key in nodes)
     return [call for call in calls if call.key not in nodes]
 
@@ -151,7 +178,7 @@ def _recognise(span: Span, tally: _Tally) -> Recognised | None:
     if isinstance(said, CallKind):
         return Recognised(said, spoken_here, dialect)
     reason = said.reason if said is not None else _noise(span, speaks=bool(spoken_here))
-    tally.ignored[reason] += 1
+    tally.ignored[span.key] = reason
     return None
 
 

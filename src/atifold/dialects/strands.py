@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, ToolResponse
 from atifold.dialects import values
+from atifold.dialects.about import About
 from atifold.dialects.failure import failure
 from atifold.dialects.genai_events import CHOICE, DETAILS, details
 from atifold.dialects.messages import read_messages
@@ -95,5 +96,11 @@ STRANDS: Final = Dialect(
         "gen_ai.agent.tools",
         "gen_ai.tool.json_schema",
         *_MARKS,
+    ),
+    about=About(
+        title="Strands Agents",
+        versions="1.x, beside the conventions",
+        carries="what tools were given and gave, in span events; the rest is the conventions'",
+        lacks="a cost; images",
     ),
 )

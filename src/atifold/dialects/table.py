@@ -14,8 +14,9 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple, Union
 
 from atifold.calls import MISSING
+from atifold.dialects.about import About
 from atifold.dialects.values import Note, Reader, text
-from atifold.spans import Attributes, LogRecord, Span
+from atifold.spans import Attributes, LogRecord, Span, SpanKey
 
 
 class CallKind(Enum):
@@ -75,8 +76,21 @@ def _leave_whole(span: Span) -> Sequence[Span]:
     return (span,)
 
 
+Gather = Callable[[Mapping[SpanKey, Span], Sequence[LogRecord]], "tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]"]
+"""Return all spans and the records that are left, of all spans and all records."""
+
+
+def _gather_nothing(
+    spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
+) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
+    return spans, logs
+
+
 def _say_nothing(_span: Span) -> Verdict:
     return None
+
+
+_UNTOLD: Final = About()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,6 +106,9 @@ class Dialect:
     `from_logs` makes spans of the log records that belong to no span at hand, for a program that tells
     of its work in records alone; their ids must depend on the records only. `divide` takes a span apart
     that stands for several calls, as its events tell; the span's own key stays with one of the parts.
+    `gather` comes before both, for a dialect whose calls are told by several spans and records together:
+    it gives back the spans with what belongs to them, and those that it made of records; spans and records
+    of other dialects stay as they are. `about` is for people: README's table is made of it.
     """
 
     name: str
@@ -108,6 +125,8 @@ class Dialect:
     marks_events: bool = False
     from_logs: Callable[[Sequence[LogRecord]], Iterable[Span]] = _make_none
     divide: Callable[[Span], Sequence[Span]] = _leave_whole
+    about: About = _UNTOLD
+    gather: Gather = _gather_nothing
     row_names: frozenset[str] = field(init=False, default=frozenset())
     rows_by_kind: Mapping[CallKind, tuple[Row, ...]] = field(
         init=False, default_factory=dict[CallKind, tuple[Row, ...]]

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING, Message, Part, Reasoning, Text
 from atifold.dialects import content, values
+from atifold.dialects.about import About, Generation
 from atifold.dialects.entity import opened, restored
 from atifold.dialects.messages import read_messages, read_parts
 from atifold.dialects.table import (
@@ -189,4 +190,15 @@ VERCEL_AI: Final = Dialect(
     known=frozenset({"operation.name", "resource.name"}),
     known_prefixes=("ai.",),
     raw_usage=(_USAGE,),
+    about=About(
+        title="Vercel AI SDK (`ai.*`)",
+        versions="4 to 6; 7 writes the conventions",
+        carries="prompts, answers, reasoning, tools with their results, tokens, sessions in its metadata",
+        lacks="a cost; the agent's name without `functionId`",
+        generations=(
+            Generation("6", ("ai.usage.inputTokenDetails.",)),
+            Generation("5", ("ai.usage.inputTokens",)),
+            Generation("4 or 5", ("ai.usage.promptTokens",)),
+        ),
+    ),
 )

@@ -57,7 +57,7 @@ def write(
     trajectory = author.document(thread, taken, session=None, run_id=None)
     if trajectory is None:
         return None
-    everything = list(_all_calls(thread))
+    everything = list(calls_of(thread))
     trace_ids = tuple(sorted({call.key[0] for call in everything}))
     reasons = _reasons(everything)
     counts = Counter(_KINDS[type(call)] for call in everything)
@@ -257,7 +257,7 @@ class _Head:
 
     def _own_facts(self) -> dict[str, Any]:
         """Return what the fold itself has to say in the document."""
-        calls = list(_all_calls(self.thread))
+        calls = list(calls_of(self.thread))
         facts: dict[str, Any] = {
             "trace_ids": sorted({call.key[0] for call in calls}),
             "dialects": sorted({call.dialect for call in calls}),
@@ -275,7 +275,7 @@ class _Head:
         return facts
 
 
-def _all_calls(thread: Thread) -> Sequence[Call]:
+def calls_of(thread: Thread) -> Sequence[Call]:
     """Return the calls of a thread and of all that ran inside it."""
     found: list[Call] = []
     waiting = [thread]

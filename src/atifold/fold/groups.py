@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
 
-from atifold.calls import Call, ModelCall, ToolCall, depths
+from atifold.calls import AgentCall, Call, ModelCall, ToolCall, depths
+from atifold.fold.carried import carried
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import time_key
+from atifold.fold.report import Heading
+from atifold.spans import SpanKey
+
+JOINED: Final = "a trace that names no conversation carries on another one, by its messages"
+DOUBTFUL: Final = "several traces share a history and no conversation is named: which carries on which is not plain"
 
 
-def group_by_conversation(calls: Iterable[Call]) -> dict[str, str]:
-    """Return the group of each trace id: its conversation's, that of the calls that it ran, or itself.
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The group of each trace id, and a word on each trace whose group was concluded or is in doubt.
 
-    A trace's conversation is that of its outermost call that names one. A trace of nothing but tool
-    calls without one goes to the group that asked for the first of its calls by id.
+    `apart` gives the group of outermost agents of other conversations than their trace's.
+    """
+
+    of: Mapping[str, str] = field(default_factory=dict[str, str])
+    apart: Mapping[SpanKey, str] = field(default_factory=dict[SpanKey, str])
+    words: Mapping[str, tuple[Heading, str]] = field(default_factory=dict[str, tuple[Heading, str]])
+
+    def group_of(self, root: SpanKey) -> str:
+        """Return the group of what an outermost call encloses; by itself a trace is its own."""
+        return self.apart.get(root) or self.of.get(root[0], root[0])
+
+    @property
+    def join(self) -> bool:
+        """Tell whether some traces are of one group."""
+        groups = [*self.of.values(), *self.apart.values()]
+        return len(set(groups)) < len(groups)
+
+
+def group_by_conversation(calls: Iterable[Call]) -> Groups:
+    """Return the group of each trace id: its conversation's, that of the trace that it carries on, or itself.
+
+    A trace's conversation is that of its outermost call that names one. One that names none carries on
+    another where its messages say so and it is plain. A trace of nothing but tool calls goes to the
+    group that asked for the first of its calls by id.
     """
     unique = {call.key: call for call in calls}
     nesting = depths(unique)
@@ -22,16 +53,48 @@ def group_by_conversation(calls: Iterable[Call]) -> dict[str, str]:
     for call in sorted(unique.values(), key=lambda c: (nesting[c.key], time_key(c))):
         by_trace[call.key[0]].append(call)
     named = {trace: next((c.conversation for c in found if c.conversation), None) for trace, found in by_trace.items()}
-    groups = {trace: f"conversation {name}" if name else trace for trace, name in named.items()}
+    known = {trace: f"conversation {name}" if name else trace for trace, name in named.items()}
+    told = carried(by_trace, known, [known[trace] for trace, name in named.items() if name])
+    groups = {trace: told.group(name) for trace, name in known.items()}
     asked = _askers(by_trace, groups)
     for trace, found in by_trace.items():
         if named[trace] is None and all(isinstance(call, ToolCall) for call in found):
             ids = [plain_id(call.id) for call in found if isinstance(call, ToolCall) and call.id]
             groups[trace] = next((asked[i] for i in ids if i in asked), trace)
-    return groups
+    words: dict[str, tuple[Heading, str]] = dict.fromkeys(told.joined, ("inferred", JOINED))
+    return Groups(groups, _apart(by_trace, groups), {**words, **dict.fromkeys(told.doubtful, ("unsure", DOUBTFUL))})
 
 
-def _askers(by_trace: dict[str, list[Call]], groups: dict[str, str]) -> dict[str, str]:
+def group_by_trace(calls: Iterable[Call]) -> Groups:
+    """Return the groups of a fold in which each trace, and in it each conversation, stands for itself."""
+    by_trace: dict[str, list[Call]] = defaultdict(list)
+    for call in calls:
+        by_trace[call.key[0]].append(call)
+    apart: dict[SpanKey, str] = {}
+    for trace, found in by_trace.items():
+        roots = _roots(found)
+        first = min(roots, key=time_key).conversation if roots else None
+        apart.update({r.key: f"{trace} {r.conversation}" for r in roots if r.conversation != first})
+    return Groups(apart=apart)
+
+
+def _apart(by_trace: Mapping[str, Sequence[Call]], groups: Mapping[str, str]) -> dict[SpanKey, str]:
+    """Return the group of outermost agents of another conversation than their trace's, as a batch runs them."""
+    found = ((trace, root) for trace, calls in by_trace.items() for root in _roots(calls))
+    names = ((trace, root.key, f"conversation {root.conversation}") for trace, root in found)
+    return {key: name for trace, key, name in names if name != groups[trace]}
+
+
+def _roots(calls: Sequence[Call]) -> list[AgentCall]:
+    """Return the outermost agents of a trace that name a conversation, where these are several."""
+    named = [call for call in calls if call.conversation]
+    if all(call.conversation == named[0].conversation for call in named):
+        return []
+    keys = {call.key for call in calls}
+    return [c for c in named if isinstance(c, AgentCall) and (c.parent is None or c.parent not in keys)]
+
+
+def _askers(by_trace: Mapping[str, list[Call]], groups: Mapping[str, str]) -> dict[str, str]:
     """Return the group that asked for each tool call id; an id that two groups asked for is left out."""
     found: dict[str, set[str]] = defaultdict(set)
     for trace, calls in by_trace.items():

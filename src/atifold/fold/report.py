@@ -4,6 +4,8 @@ A document's report is a JSON object; a key is absent where there is nothing to 
 
     {"name": "run-1-0123abcd",            the document's name
      "trace_ids": ["…"], "dialects": {"genai": 12},
+     "spans": {"read": 13, "merged": 1,   spans that became calls, and those of them that told of one twice
+               "ignored": {"http": 2}},   spans that are no calls, by reason
      "calls": {"model": 3, "tool": 2, "agent": 1},
      "subagents": 1,                      documents embedded in it, at any depth
      "incomplete": ["…"],                 why it is unfinished
@@ -44,6 +46,15 @@ class Words:
     def as_lists(self) -> dict[str, list[str]]:
         """Return the headings that have words, each with its lines in alphabetical order."""
         return {h: [_line(w, n) for w, n in sorted(words.items())] for h, words in self._said.items() if words}
+
+
+def with_words(report: Mapping[str, Any], words: Iterable[tuple[Heading, str]]) -> dict[str, Any]:
+    """Return a document's report with more words under its headings, each counted."""
+    more = Words()
+    for heading, word in words:
+        more.say(heading, word)
+    added = more.as_lists()
+    return {**report, **{heading: sorted([*report.get(heading, ()), *lines]) for heading, lines in added.items()}}
 
 
 def _line(word: str, times: int) -> str:

@@ -66,8 +66,8 @@ class Scopes:
         return None
 
 
-def scopes_of(calls: Iterable[Call], group_of: Callable[[str], str]) -> Scopes:
-    """Place every call; `group_of` names the group of a trace id."""
+def scopes_of(calls: Iterable[Call], group_of: Callable[[SpanKey], str]) -> Scopes:
+    """Place every call; `group_of` names the group of what a call encloses that nothing else does."""
     unique = _unique(calls)
     nesting = depths(unique)
     rank = {key: time_key(call, nesting[key]) for key, call in unique.items()}
@@ -120,7 +120,7 @@ def _first_legs(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
 
 
 def _places(
-    calls: Mapping[SpanKey, Call], firsts: Mapping[SpanKey, SpanKey], group_of: Callable[[str], str]
+    calls: Mapping[SpanKey, Call], firsts: Mapping[SpanKey, SpanKey], group_of: Callable[[SpanKey], str]
 ) -> dict[SpanKey, ScopeKey]:
     """Return the scope of each call; chains of model calls are walked once."""
     places: dict[SpanKey, ScopeKey] = {}
@@ -131,7 +131,7 @@ def _places(
             path[at] = None
             parent = calls[at].parent
             if parent is None or parent not in calls or parent in path:
-                places[at] = ("", group_of(at[0]))
+                places[at] = ("", group_of(at))
             elif isinstance(calls[parent], ModelCall):
                 at = parent
             else:
@@ -141,7 +141,7 @@ def _places(
     return _without_rings(places, group_of)
 
 
-def _without_rings(places: dict[SpanKey, ScopeKey], group_of: Callable[[str], str]) -> dict[SpanKey, ScopeKey]:
+def _without_rings(places: dict[SpanKey, ScopeKey], group_of: Callable[[SpanKey], str]) -> dict[SpanKey, ScopeKey]:
     """Return the places with every ring of scopes opened at its smallest key."""
     safe: set[SpanKey] = set()
     for key in sorted(places):
@@ -152,12 +152,12 @@ def _without_rings(places: dict[SpanKey, ScopeKey], group_of: Callable[[str], st
             at = places[at]
         if at in path:
             opened = min(list(path)[list(path).index(at) :])
-            places[opened] = ("", group_of(opened[0]))
+            places[opened] = ("", group_of(opened))
         safe.update(path)
     return places
 
 
-def _shallow(places: dict[SpanKey, ScopeKey], group_of: Callable[[str], str]) -> dict[SpanKey, ScopeKey]:
+def _shallow(places: dict[SpanKey, ScopeKey], group_of: Callable[[SpanKey], str]) -> dict[SpanKey, ScopeKey]:
     """Return the places with scopes nested deeper than `MAX_NESTING` put at the top of their trace."""
     deep: dict[SpanKey, int] = {}
     for key in sorted(places):
@@ -169,5 +169,5 @@ def _shallow(places: dict[SpanKey, ScopeKey], group_of: Callable[[str], str]) ->
         for step in reversed(path):
             deep[step] = deep.get(places[step], 0) + 1
             if deep[step] > MAX_NESTING:
-                places[step], deep[step] = ("", group_of(step[0])), 1
+                places[step], deep[step] = ("", group_of(step)), 1
     return places

@@ -122,12 +122,13 @@ def _parse_json(data: bytes, where: str) -> Batch:
 
 def is_trace(value: Any) -> bool:
     """Tell whether a JSON value is one of the formats, or a list with at least one of them."""
-    if _format_of(value) is not None:
+    if format_of(value) is not None:
         return True
-    return is_list(value) and any(_format_of(item) is not None for item in value)
+    return is_list(value) and any(format_of(item) is not None for item in value)
 
 
-def _format_of(value: Any) -> Format | None:
+def format_of(value: Any) -> Format | None:
+    """Return the format that a JSON value is of, None where it is of none or too deep to tell."""
     try:
         return next((format_ for format_ in FORMATS if format_.fits(value)), None)
     except RecursionError:
@@ -135,7 +136,7 @@ def _format_of(value: Any) -> Format | None:
 
 
 def _decode(value: Any, place: Place) -> None:
-    found = _format_of(value)
+    found = format_of(value)
     if found is not None:
         found.decode(value, place._replace(form=found.form))
     elif is_list(value) and is_trace(value):

@@ -7,7 +7,7 @@ say what such an item must say is the one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
@@ -44,6 +44,13 @@ def decode(data: bytes, where: str) -> Batch | None:
         if request is not None and any(signal.says(item) for item in _items(request, signal)):
             return _batch(request, signal, where)
     return None
+
+
+def decode_as(what: Literal["span", "log record"], data: bytes, where: str) -> Batch | None:
+    """Return what a request of a known signal holds, be it nothing; None where it is no protobuf of it."""
+    signal = _SPANS if what == "span" else _LOGS
+    request = _request(signal.message, data)
+    return None if request is None else _batch(request, signal, where)
 
 
 def _request(message: Any, data: bytes) -> Any:

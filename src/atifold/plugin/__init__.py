@@ -1,4 +1,4 @@
-"""Hold what the OpenTelemetry SDK can load: a processor, an exporter, and the ways to attach them.
+"""Hold what the OpenTelemetry SDK can load: processors and exporters, and the ways to attach them.
 
 Names load on first use, so that the shared bus is at hand without the SDK.
 """
@@ -11,12 +11,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from atifold.plugin.attach import instrument
     from atifold.plugin.exporter import AtifSpanExporter
+    from atifold.plugin.log_records import AtifLogExporter, AtifLogProcessor
     from atifold.plugin.processor import AtifSpanProcessor
     from atifold.plugin.shared import shared_bus
 
-__all__ = ["AtifSpanExporter", "AtifSpanProcessor", "instrument", "shared_bus"]
+__all__ = [
+    "AtifLogExporter",
+    "AtifLogProcessor",
+    "AtifSpanExporter",
+    "AtifSpanProcessor",
+    "instrument",
+    "shared_bus",
+]
 
 _HOMES = {
+    "AtifLogExporter": "log_records",
+    "AtifLogProcessor": "log_records",
     "AtifSpanExporter": "exporter",
     "AtifSpanProcessor": "processor",
     "instrument": "attach",

@@ -16,8 +16,9 @@ from atifold import process
 from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.forerunner import Forerunner
-from atifold.plugin.intake import settings_of
+from atifold.plugin.intake import Intake, settings_of
 from atifold.plugin.listener import Listener
+from atifold.plugin.log_feed import feed_logs
 from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
@@ -68,7 +69,9 @@ def instrument(
     with a warning. A second call for the same provider and bus changes nothing.
 
     Metrics go to `meter_provider` (None: the global one, also one that is set later); where there is no
-    MeterProvider of the SDK there are none. The same holds for log events and `logger_provider`.
+    MeterProvider of the SDK there are none. The same holds for log events and `logger_provider`; the
+    log records that others emit there are part of the trajectories: an AtifLogProcessor is added to it,
+    unless it feeds one or an AtifLogExporter already.
 
     `redact(event, path, value)` is asked for every content value of every event before anything is made
     of it, and for what the provider's other spans say before it is folded; it returns the value, another
@@ -126,6 +129,7 @@ def attach(
             attachment.doors.known = (ours,)
             provider.add_span_processor(ours)
         redact = _agreed(redact, attachment.doors())
+        _take_logs(attachment, logger_provider)
         if bus in attachment.buses:
             return Attached(bus, lambda: None)
         attachment.buses.add(bus)
@@ -143,9 +147,10 @@ def _connect(
         # An exit handler that is registered after that of a provider runs before it: what is open still
         # reaches every processor. A LoggerProvider may be there only later.
         undo.append(process.before_exit(emitter.flush))
+        _take_logs(attachment, signals.logger_provider)
 
     emitter = emitter_of(provider, settings, _side_doors(attachment.doors, bus), signals, flush_before_exit)
-    flush_before_exit()
+    undo.append(process.before_exit(emitter.flush))
     undo += [emitter.attach(bus), *(door.feed_from(emitter) for door in attachment.doors())]
     process.watch_forks(emitter)
 
@@ -159,6 +164,13 @@ def _connect(
 
     attachment.forerunner.go_before(emitter, release)
     return release
+
+
+def _take_logs(attachment: _Attachment, provider: LoggerProvider | None) -> None:
+    """Have log records come to where the spans are, where one of ours has them."""
+    spans = next((door for door in attachment.doors() if isinstance(door, Intake)), None)
+    if spans is not None:
+        feed_logs(provider, spans)
 
 
 def _agreed(redact: Redact | None, found: Sequence[Listener]) -> Redact | None:

@@ -11,16 +11,16 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import ReadableSpan
 
 from atifold.assemble import Assembler, Bounds, Folding
-from atifold.assemble.inbox import Ended, Started
+from atifold.assemble.inbox import Ended, Logged, Started
 from atifold.plugin import doors
-from atifold.plugin.folder import hindrance
 from atifold.plugin.listener import Listener
 from atifold.plugin.screening import Screen
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
 from atifold.redaction import Redact, Redaction
 from atifold.settings import Settings
 from atifold.sinks import DirectorySink
-from atifold.spans import Span
+from atifold.sinks.folder import hindrance
+from atifold.spans import LogRecord, Span
 
 _log = logging.getLogger("atifold")
 
@@ -36,7 +36,7 @@ def settings_of(directory: str | Path | None, settings: Mapping[str, object]) ->
 
 
 class Intake(Listener):
-    """Bring spans from the SDK and from the side door to one assembler (what both plugins share)."""
+    """Bring spans from the SDK and the side door, and log records, to one assembler (what all plugins share)."""
 
     def __init__(
         self, directory: str | Path | None = None, *, redact: Redact | None = None, **settings: object
@@ -115,6 +115,11 @@ class Intake(Listener):
         if sampled or not self._follow_sampler:
             self._assembler.put(span)
 
+    def logged(self, record: LogRecord, *, sampled: bool = True) -> None:
+        """Take a log record; `sampled` says that its span was, or that it has none."""
+        if sampled or not self._follow_sampler:
+            self._assembler.put(record)
+
     def _note(self, kind: str, words: str, n: int) -> None:
         self._assembler.note(kind, words, n)
 
@@ -125,7 +130,9 @@ class Intake(Listener):
         if context_of(span).trace_flags.sampled:
             self._assembler.put(span)
 
-    def _read(self, span: ReadableSpan | Callable[[], Span]) -> Started | Ended | None:
+    def _read(self, span: ReadableSpan | LogRecord | Callable[[], Span]) -> Started | Ended | Logged | None:
+        if isinstance(span, LogRecord):
+            return Logged(span if self._screen is None else self._screen.record(span))
         if not isinstance(span, ReadableSpan):
             record = span()
             if self._screen is not None and not getattr(span, "redacted", False):

@@ -1,4 +1,4 @@
-"""Redact the spans that others made, before trajectories are made of them."""
+"""Redact the spans and log records that others made, before trajectories are made of them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from atifold import semconv
 from atifold.redaction import WITHHELD, Redaction
-from atifold.spans import Attributes, Span, SpanEvent
+from atifold.spans import Attributes, LogRecord, Span, SpanEvent
 
 
 class Screen:
-    """Ask a redaction for each text, list and object of a span's attributes, its events' and its status.
+    """Ask a redaction for each text, list and object of a span's attributes, its events', its status, and of records.
 
     Names, ids and figures are not asked for; what is withheld is not there.
     """
@@ -33,6 +33,12 @@ class Screen:
             events=tuple(events),
             status_message=status,
         )
+
+    def record(self, record: LogRecord) -> LogRecord:
+        """Return the log record without what must not leave; its body is asked for as the attribute `body`."""
+        body = self._value(record.name, _BODY, record.body)
+        attributes = self._attributes(record.name, record.attributes)
+        return replace(record, attributes=attributes, body=None if body is WITHHELD else body)
 
     def _event(self, name: str, event: SpanEvent) -> SpanEvent:
         return replace(event, attributes=self._attributes(name, event.attributes)) if event.attributes else event
@@ -55,4 +61,5 @@ class Screen:
         return ""
 
 
+_BODY: Final = "body"
 _SAYING: Final = (str, bytes, list, dict)

@@ -1,0 +1,81 @@
+"""Place the model calls of subagents that hang under the agent above (GitHub Copilot, github/copilot-cli#4858).
+
+Only a nested agent that has no model call of its own can miss some: those are known by the ids of its tools, or
+by the prompt that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from atifold.calls import AgentCall, Call, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
+from atifold.spans import SpanKey
+
+
+def placed(calls: Iterable[Call]) -> Sequence[Call]:
+    """Return the calls, each model call under the agent whose tools it asked for, or whose prompt it answers."""
+    found = list(calls)
+    by_key = {call.key: call for call in found}
+    busy = {call.parent for call in found if isinstance(call, ModelCall)}
+    missing = [c for c in found if isinstance(c, AgentCall) and c.parent is not None and c.key not in busy]
+    above = {agent.key: owner for agent in missing if (owner := _owner(agent, by_key)) in busy}
+    if not above:
+        return found
+    by_id = _tool_owners(found, above)
+    return [replace(c, parent=_home(c, by_id, above, by_key)) if isinstance(c, ModelCall) else c for c in found]
+
+
+def _owner(call: Call, by_key: Mapping[SpanKey, Call]) -> SpanKey | None:
+    """Return the nearest agent around a call."""
+    seen: set[SpanKey] = set()
+    at = call.parent
+    while at is not None and at in by_key and at not in seen:
+        seen.add(at)
+        if isinstance(by_key[at], AgentCall):
+            return at
+        at = by_key[at].parent
+    return None
+
+
+def _tool_owners(calls: Iterable[Call], above: Mapping[SpanKey, SpanKey | None]) -> Mapping[str, SpanKey]:
+    """Return the agent inside which the tool of each id ran; an id of two of them tells nothing."""
+    found: dict[str, set[SpanKey]] = {}
+    for call in calls:
+        if isinstance(call, ToolCall) and call.id and call.parent in above and call.parent is not None:
+            found.setdefault(call.id, set()).add(call.parent)
+    return {call_id: next(iter(owners)) for call_id, owners in found.items() if len(owners) == 1}
+
+
+def _home(
+    call: ModelCall,
+    by_id: Mapping[str, SpanKey],
+    above: Mapping[SpanKey, SpanKey | None],
+    by_key: Mapping[SpanKey, Call],
+) -> SpanKey | None:
+    known = next((by_id[call_id] for call_id in _ids(call) if call_id in by_id), None)
+    if known is not None and above[known] == call.parent:
+        return known
+    asked = _asked(call.input)
+    agents = (by_key[key] for key, owner in above.items() if owner == call.parent)
+    fitting = [
+        a.key for a in agents if isinstance(a, AgentCall) and asked and _asked(a.input) == asked and _within(call, a)
+    ]
+    return fitting[0] if len(fitting) == 1 else call.parent
+
+
+def _ids(call: ModelCall) -> Iterator[str]:
+    """Yield the ids of calls that a model call asked for, then of those whose results it was told."""
+    for messages, kind in ((call.output, ToolRequest), (call.input, ToolResponse)):
+        parts = (part for message in messages or () for part in message.parts)
+        yield from (part.id for part in parts if isinstance(part, kind) and part.id)
+
+
+def _asked(messages: Sequence[Message] | None) -> str:
+    """Return the last words of a user, "" where there are none."""
+    told = [m for m in messages or () if m.role == "user"][-1:]
+    return "\n".join(part.text for message in told for part in message.parts if isinstance(part, Text)).strip()
+
+
+def _within(call: ModelCall, agent: AgentCall) -> bool:
+    return agent.start_ns <= call.start_ns and (agent.end_ns is None or call.start_ns <= agent.end_ns)
