@@ -64,6 +64,8 @@ def make(span: Span, recognised: Recognised, parent: Parent, note: Note) -> Call
         plain["usage"] = normalise(Usage(**figures, raw=raw), note, has_content=has_content)
     if kind is CallKind.WORKFLOW:
         plain["workflow"] = True
+    if record is ToolCall and isinstance(plain.get("result"), str):
+        plain["result"] = values.result(plain["result"], note)  # whichever dialect wrapped it twice
     plain.setdefault("failure", failure(span))
     return record(
         key=span.key,

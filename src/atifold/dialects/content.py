@@ -11,6 +11,7 @@ from typing import Any, Final
 from atifold.calls import MISSING, Text
 from atifold.dialects.cut_json import mended, whole_entries
 from atifold.dialects.messages import read_messages, read_parts
+from atifold.dialects.reprs import from_repr
 from atifold.dialects.values import Note, is_placeholder, parse, parsed, plain
 from atifold.jsontext import scrub
 from atifold.kinds import is_list, is_object
@@ -27,10 +28,17 @@ def structured(value: Any, note: Note) -> Any:
     if opened not in ("[", "{", '"'):
         return MISSING
     try:
-        return parse(value)
+        found = parse(value)
     except ValueError:
+        found = from_repr(value)
+        if found is not MISSING:
+            note("content in Python's own notation, read as JSON")
+            return found
         if opened != "[":
             return _before_the_cut(value, note)
+    else:
+        inner = parsed(found) if isinstance(found, str) and found.lstrip()[:1] in ("[", "{") else MISSING
+        return found if inner is MISSING else inner
     found, rest = whole_entries(value)
     note(f"content {TRUNCATED}: {len(found)} whole entries kept")
     return _with_the_cut(found, rest)
@@ -49,8 +57,16 @@ def _with_the_cut(found: list[Any], rest: str) -> list[Any]:
     The part of an answer or of a result would be taken for another one when it is repeated whole.
     """
     cut = mended(rest) if rest.startswith("{") else MISSING
-    is_told = is_object(cut) and str(cut.get("role")).lower() in _TOLD and (cut.get("content") or cut.get("parts"))
-    return [*found, cut] if is_told else found
+    if not is_object(cut) or str(cut.get("role")).lower() not in _TOLD:
+        return found
+    return [*found, cut] if _says(cut.get("content") or cut.get("parts")) else found
+
+
+def _says(content: Any) -> bool:
+    """Tell whether some text of a message stands before the cut."""
+    if is_list(content):
+        return any(_says(part.get("content") or part.get("text")) for part in content if is_object(part))
+    return isinstance(content, str) and bool(content.strip())
 
 
 def input_messages(value: Any, note: Note) -> Any:

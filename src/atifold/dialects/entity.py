@@ -55,7 +55,7 @@ def restored(value: Any, note: Note) -> Any:
     if not isinstance(found, str) or _JSON.match(found) is None:
         return found
     kept = structured(found, note)
-    return kept or found
+    return found if kept is MISSING else kept
 
 
 _OPENING: Final = ("{", "[", '"')

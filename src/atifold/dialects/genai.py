@@ -12,6 +12,7 @@ from atifold.calls import MISSING
 from atifold.dialects import content, genai_events, values
 from atifold.dialects.about import About, Generation
 from atifold.dialects.genai_details import divide, from_logs
+from atifold.dialects.span_name import operation_in, tool_in
 from atifold.dialects.table import (
     AGENTS,
     ALL,
@@ -238,14 +239,16 @@ def marks(span: Span) -> bool:
 
 
 def classify(span: Span) -> Verdict:
-    """Say what `gen_ai.operation.name` says; an operation that nobody knows is left to the guess."""
+    """Say what `gen_ai.operation.name` says, else the name of the span; what nobody knows is left to the guess."""
     operation = span.attributes.get("gen_ai.operation.name")
     if not isinstance(operation, str) or not operation:
+        operation = operation_in(span.name)
+    if operation is None:
         return None
     if operation in NO_CALLS:
         return Ignored(operation)
     kind = OPERATIONS.get(operation)
-    if kind is CallKind.TOOL and MERGED_TOOLS in str(span.attributes.get("gen_ai.tool.name", span.name)):
+    if kind is CallKind.TOOL and MERGED_TOOLS in f"{span.attributes.get('gen_ai.tool.name', '')} {span.name}":
         return Ignored("execute_tool (merged)")
     return kind
 
@@ -267,7 +270,11 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     """Take from the events of the conventions what the span itself lacks; drop amounts that are no dollars."""
     if str(span.attributes.get("gen_ai.usage.cost.currency", "USD")).upper() != "USD":
         fields.pop("cost_usd", None)
-    if kind is CallKind.TOOL or not span.events:
+    if kind is CallKind.TOOL:
+        if operation_in(span.name) == "execute_tool":
+            fields.setdefault("tool", tool_in(span.name))
+        return
+    if not span.events:
         return
     if kind is CallKind.MODEL:
         for event in span.events:

@@ -5,6 +5,7 @@ Source: the attribute names of `openinference.semconv.trace`, and recordings of 
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ from atifold.dialects.content import definitions
 from atifold.dialects.failure import failure
 from atifold.dialects.flat import at, entries, trees
 from atifold.dialects.openinference_messages import read_messages
+from atifold.dialects.span_name import tool_in
 from atifold.dialects.table import (
     AGENTS,
     MODELS,
@@ -54,6 +56,9 @@ _KEPT_PARAMETERS: Final = (
     "reasoning_effort",
 )
 _NODE: Final = "langgraph_step"
+_STREAMED: Final = re.compile(r"[\"']stream[\"']:\s*true", re.IGNORECASE)
+"""What the parameters of a streamed request hold: its response may be lost, but it was made."""
+
 _HANDOFF: Final = "handoff to "
 """How the span begins with which OpenAI's agents pass control on."""
 
@@ -148,7 +153,9 @@ def is_node(span: Span) -> bool:
 
 
 def _answered(span: Span) -> bool:
-    """Tell whether a model span shows that a model was asked and answered, failed, or never ended."""
+    """Tell whether a model span shows that a model was asked and answered, streamed, failed, or never ended."""
+    if _STREAMED.search(str(span.attributes.get("llm.invocation_parameters"))):
+        return True
     if span.end_ns is None or span.status is Status.ERROR or any(event.name for event in span.events):
         return True
     return any(name == "output.value" or name.startswith((_OUTPUT, "llm.token_count.")) for name in span.attributes)
@@ -176,7 +183,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 
 def _complete_tool(span: Span, fields: Fields) -> None:
     """Name a nameless tool after its span, and open the framework's wrapper around its result."""
-    fields.setdefault("tool", span.name)
+    fields.setdefault("tool", tool_in(span.name))
     output = unwrap(fields.get("result"))
     if output is None:
         return

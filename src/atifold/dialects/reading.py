@@ -11,6 +11,7 @@ from typing import Final
 from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
+from atifold.dialects.cut_messages import CUT, completed
 from atifold.dialects.frames import frames
 from atifold.dialects.logs import attach, distinct
 from atifold.dialects.lookups import is_lookup, with_lookups
@@ -70,7 +71,7 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     parents, cut = resolve(at_hand, recognised.keys(), tally.ignored)
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
-    merged, notes, into = merge(_real(calls, at_hand, tally))
+    merged, notes, into = merge(completed(_real(calls, at_hand, tally)))
     told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
         calls=tuple(settle(placed(told))),
@@ -192,7 +193,7 @@ def _read_span(span: Span, recognised: Recognised, parent: Parent, tally: _Tally
     if isinstance(call, ModelCall) and call.input is None and call.output is None and holds_content(span, unknown):
         call = replace(call, content_unread=True)
     if any(TRUNCATED in remark for remark in note.remarks):
-        return replace(call, incomplete=(*call.incomplete, "content truncated"))
+        return replace(call, incomplete=(*call.incomplete, CUT))
     return call
 
 

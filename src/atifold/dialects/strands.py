@@ -36,7 +36,8 @@ def marks(span: Span) -> bool:
 
 def classify(span: Span) -> Verdict:
     """Say that a cycle of the event loop is no call."""
-    is_cycle = span.attributes.get("gen_ai.operation.name") == _CYCLE or "event_loop.cycle_id" in span.attributes
+    named = _CYCLE in (span.name, span.attributes.get("gen_ai.operation.name"))
+    is_cycle = named or "event_loop.cycle_id" in span.attributes
     return Ignored("event loop cycle") if is_cycle else None
 
 

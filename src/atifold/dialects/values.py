@@ -132,6 +132,8 @@ def provider(value: Any, note: Note) -> Any:
 def number(value: Any) -> float | int | None:
     """Return the finite number behind a number, its text or its quoted text; None when there is none."""
     if isinstance(value, str):
+        if "_" in value:  # Python reads `5_0`; nobody else does
+            return None
         try:
             value = float(value.strip().strip('"')) if not value.strip().isdigit() else int(value)
         except ValueError:

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.continued import with_continuations
 from atifold.fold.documents import Document, calls_of, write
+from atifold.fold.doubts import Doubts
 from atifold.fold.groups import Groups, group_by_conversation, group_by_trace
 from atifold.fold.pictures import Pictures
 from atifold.fold.report import Heading, whole_report, with_words
@@ -47,7 +48,8 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
     scopes = scopes_of(calls, groups.group_of)
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()
-    written = [write(root, scopes, taken, Pictures() if files else None) for root in roots]
+    doubts = Doubts(scopes.calls)
+    written = [write(root, scopes, doubts, taken, Pictures() if files else None) for root in roots]
     work = SpanWork(reading)
     there = [(root, _told(document, work.of(calls_of(root)), groups)) for root, document in _present(roots, written)]
     documents = with_continuations(calls, there) if files and group == "trace" else [document for _, document in there]

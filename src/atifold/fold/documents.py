@@ -12,6 +12,7 @@ from atifold.calls import AgentCall, Call, ModelCall, ToolCall
 from atifold.filename import file_stem
 from atifold.fold.beside import lookups_and_scores
 from atifold.fold.definitions import definitions
+from atifold.fold.doubts import Doubts
 from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
 from atifold.fold.pictures import Pictures
 from atifold.fold.render import Writer, failure_fact
@@ -23,6 +24,9 @@ from atifold.fold.told import untold_answer
 from atifold.spans import SpanKey
 
 _NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum"
+_TWIN_MODEL: Final = "a model call may be the one around it or beside it, told twice: nothing tells them apart"
+_TWIN_TOOL: Final = "a tool call may be one that a model asked for elsewhere, told again"
+_STAND_IN: Final = "what the agent's span tells may be the answer of a model call that no agent owns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +46,14 @@ class Document:
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
 
 
-def write(thread: Thread, scopes: Scopes, taken: set[str], pictures: Pictures | None = None) -> Document | None:
+def write(
+    thread: Thread, scopes: Scopes, doubts: Doubts, taken: set[str], pictures: Pictures | None = None
+) -> Document | None:
     """Return the document of a root thread, None when no step came of it; `taken` are names in use.
 
     `pictures` takes the images that the trace holds as data.
     """
-    author = _Author(scopes, pictures)
+    author = _Author(scopes, doubts, pictures)
     trajectory = author.document(thread, taken, session=None, run_id=None)
     if trajectory is None:
         return None
@@ -77,8 +83,9 @@ _KINDS: Final[Mapping[type, str]] = {ModelCall: "model", ToolCall: "tool", Agent
 class _Author:
     """Write one root document; the words of its subagents are its own too."""
 
-    def __init__(self, scopes: Scopes, pictures: Pictures | None) -> None:
+    def __init__(self, scopes: Scopes, doubts: Doubts, pictures: Pictures | None) -> None:
         self._scopes = scopes
+        self._doubts = doubts
         self._pictures = pictures
         self._owners: dict[ScopeKey, AgentCall | None] = {}
         self.words = Words()
@@ -101,6 +108,9 @@ class _Author:
             for child in self._in_order(thread.children)
         ]
         made = steps_of(thread, self._owner, self.words)
+        self.words.say("unsure", _TWIN_MODEL, self._doubts.models(thread.models))
+        self.words.say("unsure", _TWIN_TOOL, self._doubts.tools(made.steps))
+        self.words.say("unsure", _STAND_IN, self._doubts.stand_ins(made.steps))
         references: dict[int, list[str]] = {}
         late = []
         for child, sub in below:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from atifold.calls import AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
+from atifold.calls import MISSING, AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.binding import Binding
 from atifold.fold.compaction import boundary
 from atifold.fold.history import History, News, Unit
 from atifold.fold.late_results import put_late_results
-from atifold.fold.messages import plain_id, requests_of
+from atifold.fold.messages import arguments_mark, plain_id, requests_of, result_text
 from atifold.fold.order import by_history
 from atifold.fold.report import Words
 from atifold.fold.threads import Child, Thread
@@ -103,7 +103,8 @@ class _Walk:
     def _replay(self, units: Sequence[Unit]) -> None:
         """Complete the last answer by its replay, with results that stand inside it."""
         askers = self._history.askers
-        take_replay(askers, [message for unit in units for message in unit.messages])
+        messages = [message for unit in units for message in unit.messages]
+        self._results.note(take_replay(askers, messages, self._results.is_known))
         if len(units) > 1:
             self._results.give(askers, [response for unit in units for response in unit.responses])
             self._words.say("unsure", "one model span stands for several rounds of the model")
@@ -197,13 +198,15 @@ def _place_rest(
     open_steps = [block[-1].may_have_asked_more for block in blocks]
     owners = [owner_of(block[-1].call.key) if block[-1].call else None for block in blocks]
     told: dict[tuple[str, str, int | None], Asked] = {}
+    ran = {_export(asked.span): asked for asked in binding.bound.values() if asked.span}
     for tool in tools:
         at = binding.home(tool)
-        known = told.get((tool.id, tool.tool, at)) if tool.id else None
+        known = ran.get(_export(tool)) or (told.get((tool.id, tool.tool, at)) if tool.id else None)
         bound[tool.key] = known or unasked(tool)
         if known is not None:
-            known.bind(tool)  # a paused call and its end, or two instrumentations
+            known.bind(tool)  # a paused call and its end, two instrumentations, or one span exported twice
             continue
+        ran[_export(tool)] = bound[tool.key]
         if tool.id:
             told[tool.id, tool.tool, at] = bound[tool.key]
         owner = owner_of(tool.key)
@@ -214,6 +217,12 @@ def _place_rest(
         step = Step("agent", tool.start_ns, asked=[bound[tool.key]], counted=0, agent=name)
         after.setdefault(-1 if at is None else at, []).append(step)
     return after
+
+
+def _export(tool: ToolCall) -> tuple[object, ...]:
+    """Return what two spans share that are one, exported under two ids: all that they tell, both times too."""
+    told = (arguments_mark(tool.arguments), result_text(tool.result) if tool.result is not MISSING else None)
+    return tool.key[0], tool.parent, tool.id, tool.tool, tool.start_ns, tool.end_ns, *told
 
 
 # ---- subagents -----------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ class Asked:
     """One tool call of a step.
 
     `span` is the tool's own record, `told` the result as the next request shows it to the model,
-    `inline` one that stands beside the request.
+    `inline` one that stands beside the request. `replayed` says that a later request alone tells of the call.
     """
 
     id: str | None = None
@@ -32,6 +32,7 @@ class Asked:
     span: ToolCall | None = None
     told: ToolResponse | None = None
     inline: ToolResponse | None = None
+    replayed: bool = False
 
     @classmethod
     def of(cls, request: ToolRequest) -> Asked:
@@ -150,27 +151,33 @@ def _name_and_arguments(asked: Asked) -> tuple[str, str]:
 
 
 def _name_alone(asked: Asked) -> str | None:
-    return asked.name if asked.arguments is MISSING else None
+    return asked.name if asked.arguments is MISSING or not asked.arguments else None
 
 
-def take_replay(steps: Sequence[Step], messages: Sequence[Message]) -> None:
+def take_replay(
+    steps: Sequence[Step], messages: Sequence[Message], is_known: Callable[[ToolRequest], bool] = lambda _: False
+) -> list[Asked]:
     """Fill in the last answer from its replay in the next request: lost calls, ids, texts and thoughts.
 
     A text is taken over only from a replay that shows the calls too, or for an answer of which
-    nothing was captured: some frameworks replay calls as a text of their own making.
+    nothing was captured: some frameworks replay calls as a text of their own making. `is_known` tells
+    whether an earlier answer asked for a call: its turn was lost between two others. Returns the lost calls.
     """
+    lost: list[Asked] = []
     free = _Free(asked for step in steps for asked in step.asked)
     requests = requests_of(messages)
     for request in requests:
         asked = _repeated(free, request)
         if asked is None:
-            steps[-1].asked.append(Asked.of(request))
+            if not is_known(request):
+                lost.append(replace(Asked.of(request), replayed=True))
             continue
         free.take(asked)
         asked.id = asked.id or request.id
-        if asked.arguments is MISSING:
+        if asked.arguments is MISSING or not asked.arguments:
             asked.arguments = request.arguments
     last = steps[-1]
+    last.asked += lost
     if not last.messages:
         last.messages = tuple(messages)
     elif requests and not text_of(last.messages):
@@ -178,6 +185,7 @@ def take_replay(steps: Sequence[Step], messages: Sequence[Message]) -> None:
     thoughts = tuple(parts_of(messages, Reasoning))
     if thoughts and not any(parts_of(last.messages, Reasoning)):
         last.messages = (Message("assistant", thoughts), *last.messages)
+    return lost
 
 
 def _repeated(free: _Free, request: ToolRequest) -> Asked | None:
@@ -196,6 +204,7 @@ class Results:
         """Start with no step known."""
         self._steps: list[Step] = []
         self._by_id: dict[str, list[Asked]] = defaultdict(list)
+        self._asked: dict[str, list[Asked]] = defaultdict(list)
         self._indexed = 0
 
     def know(self, step: Step) -> None:
@@ -230,22 +239,43 @@ class Results:
         asked.told = response
         return True
 
+    def is_known(self, request: ToolRequest) -> bool:
+        """Tell whether a step asked for a call of the same id, name and arguments, as far as these are known."""
+        known = self._with_id(request.id)
+        return any(
+            asked.name == request.name
+            and (request.arguments is MISSING or arguments_mark(asked.arguments) == arguments_mark(request.arguments))
+            for asked in known
+        )
+
+    def note(self, calls: Iterable[Asked]) -> None:
+        """Take in calls that a step was found to have asked for."""
+        for asked in calls:
+            if asked.id:
+                self._by_id[plain_id(asked.id)].append(asked)
+                self._asked[plain_id(asked.id)].append(asked)
+
+    def _with_id(self, call_id: str | None) -> Sequence[Asked]:
+        """Return the calls of an id, among all steps."""
+        for step in self._steps[self._indexed :]:
+            self.note(step.asked)
+        self._indexed = len(self._steps)
+        return self._asked.get(plain_id(call_id), ()) if call_id else ()
+
     def _late(self, wanted: str) -> Asked | None:
         """Return the latest call of an id, among all steps, that has no result yet."""
-        for step in self._steps[self._indexed :]:
-            for asked in step.asked:
-                if asked.id:
-                    self._by_id[plain_id(asked.id)].append(asked)
-        self._indexed = len(self._steps)
+        self._with_id(wanted)
         known = self._by_id.get(wanted, [])
         while known and known[-1].told is not None:  # a call keeps its result: it need not be looked at again
             known.pop()
         return known[-1] if known else None
 
     def _unasked(self, step: Step, response: ToolResponse) -> None:
-        """Keep a result that nobody is known to have asked for."""
+        """Keep a result that nobody is known to have asked for, unless it was told before."""
+        if any(asked.told and asked.told.result == response.result for asked in self._with_id(response.id)):
+            return
         if response.id and (response.name or step.may_have_asked_more):
-            step.asked.append(Asked(response.id, response.name or "", told=response))
+            step.asked.append(Asked(response.id, response.name or "", told=response, replayed=True))
         else:
             step.loose.append(response)
 

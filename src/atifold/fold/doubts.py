@@ -1,0 +1,196 @@
+"""Tell what may be one and the same call, where a trace has lost what would tell.
+
+Nothing is joined on a suspicion: the calls stay apart, and the report says that they may be one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Final
+
+from atifold.calls import Call, ModelCall, ToolCall, ToolRequest
+from atifold.fold.messages import body_of, plain_id, requests_of, spoken, text_of
+from atifold.fold.order import LOOK_BACK
+from atifold.fold.toolcalls import Asked, Step
+from atifold.spans import SpanKey
+
+_SLACK_TOKENS: Final = 1
+"""How many output tokens the spans of one streamed call may differ by."""
+
+
+class Doubts:
+    """Know all calls of a fold, and tell which of a document's may have been told elsewhere too."""
+
+    def __init__(self, calls: Mapping[SpanKey, Call]) -> None:
+        """Take every call of the fold."""
+        self._calls = calls
+        self._models: dict[SpanKey, SpanKey] | None = None
+        self._asked: tuple[set[str], set[str]] | None = None
+
+    def models(self, models: Iterable[ModelCall]) -> int:
+        """Return how many of some model calls may be the one around them or the one before them."""
+        if self._models is None:
+            self._models = _twins(self._calls)
+        return sum(model.key in self._models for model in models)
+
+    def tools(self, steps: Sequence[Step]) -> int:
+        """Return how many tool calls may be others of the fold.
+
+        Tools that ran on nobody's asking may be what a model did ask for, by id or name; calls that only a
+        later request tells may be those that the answer asked for itself.
+        """
+        unasked = [asked for step in steps if step.counted == 0 for asked in step.asked if asked.span]
+        found = sum(_told_again(step, asked) for step in steps for asked in step.asked if asked.replayed)
+        if not unasked:
+            return found
+        if self._asked is None:
+            self._asked = _asked_for(self._calls.values())
+        ids, names = self._asked
+        return found + sum(
+            bool((asked.id and plain_id(asked.id) in ids) or asked.name in names or (not asked.name and names))
+            for asked in unasked
+        )
+
+    def stand_ins(self, steps: Iterable[Step]) -> int:
+        """Return how many steps of an agent's own answer may be what a model call tells that no agent owns."""
+        alone = [step for step in steps if step.source == "agent" and step.call is None and step.counted is None]
+        alone = [step for step in alone if not step.copied]
+        if not alone:
+            return 0
+        return len(alone) if any(isinstance(c, ModelCall) and c.parent is None for c in self._calls.values()) else 0
+
+
+# ---- model calls ---------------------------------------------------------------------------------
+
+
+def _twins(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
+    """Return, for each model call that may be another one, that other one."""
+    models = sorted((c for c in calls.values() if isinstance(c, ModelCall)), key=lambda c: (c.start_ns, c.key))
+    found: dict[SpanKey, SpanKey] = {}
+    for model in models:
+        outer = calls.get(model.parent) if model.parent else None
+        if isinstance(outer, ModelCall) and (_count_alike(outer, model) or not _told_apart(outer, model)):
+            found[model.key] = outer.key
+    for before, model in _neighbours(models, lambda call: (call.key[0], call.parent)):
+        together = _at_one_time(before, model) or _is_record(before, model)
+        if _took_as_long(before, model) or (together and not _told_apart(before, model)):
+            found.setdefault(model.key, before.key)
+    for before, model in _neighbours(models, _request_of):
+        if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
+            found.setdefault(model.key, before.key)
+    return found
+
+
+def _neighbours(
+    models: Sequence[ModelCall], group_of: Callable[[ModelCall], Hashable]
+) -> Iterable[tuple[ModelCall, ModelCall]]:
+    """Yield each model call with the one before it of its group; a group of None is none."""
+    last: dict[Hashable, ModelCall] = {}
+    for model in models:
+        group = group_of(model)
+        if group is None:
+            continue
+        if group in last:
+            yield last[group], model
+        last[group] = model
+
+
+def _request_of(call: ModelCall) -> Hashable:
+    """Return what a call was asked in its place, None where that is not known."""
+    return (call.key[0], call.parent, len(call.input), repr(call.input[-1])) if call.input else None
+
+
+def _unanswered_call(call: ModelCall) -> bool:
+    """Tell whether a call tells nothing of a response, nor of its failure."""
+    return not call.output and call.usage is None and call.failure is None
+
+
+def _at_one_time(before: ModelCall, model: ModelCall) -> bool:
+    """Tell whether two calls, the first of which started first, share some time."""
+    return before.start_ns == model.start_ns or (before.end_ns is not None and model.start_ns < before.end_ns)
+
+
+def _took_as_long(before: ModelCall, model: ModelCall) -> bool:
+    """Tell whether two calls of one name share both times, to the nanosecond: one span exported under two ids.
+
+    What a damaged copy has lost may make the two differ, but no call has the response id of another.
+    """
+    if before.end_ns is None or before.end_ns <= before.start_ns or before.sequence is not None:
+        return False
+    ids = {before.response_id, model.response_id} - {None}
+    same = (before.name, before.start_ns, before.end_ns) == (model.name, model.start_ns, model.end_ns)
+    return same and len(ids) <= 1
+
+
+def _is_record(before: ModelCall, model: ModelCall) -> bool:
+    """Tell whether a call without length in time may tell the response of the one before it (a stream's)."""
+    return _unanswered_call(before) and model.start_ns == model.end_ns and model.input is None
+
+
+def _count_alike(one: ModelCall, other: ModelCall) -> bool:
+    """Tell whether two calls count the same tokens, all of them."""
+    figures = _figures(one)
+    return None not in figures and figures == _figures(other)
+
+
+def _told_apart(one: ModelCall, other: ModelCall) -> bool:
+    """Tell whether something that both calls state differs; a response id that both have outweighs it."""
+    if one.sequence is not None and other.sequence is not None:
+        return True
+    if one.response_id is not None and one.response_id == other.response_id:
+        return False
+    facts = [(one.event_id, other.event_id), (one.response_id, other.response_id), (_said(one), _said(other))]
+    if not (_unanswered_call(one) or _unanswered_call(other)):
+        facts.append((_asked(one), _asked(other)))
+    counts = zip(_figures(one), _figures(other), (0, _SLACK_TOKENS), strict=True)
+    return any(a is not None and b is not None and a != b for a, b in facts) or any(
+        a is not None and b is not None and abs(a - b) > slack for a, b, slack in counts
+    )
+
+
+def _figures(call: ModelCall) -> tuple[int | None, int | None]:
+    return (call.usage.prompt, call.usage.completion) if call.usage else (None, None)
+
+
+def _asked(call: ModelCall) -> object:
+    """Return what tells one request of a history from the next, None where it is not known."""
+    body = body_of(call) if call.input else ()
+    return (len(body), spoken(text_of(body[-1:]))) if body else None
+
+
+def _said(call: ModelCall) -> object:
+    """Return what a model said and asked for, None where it is not known."""
+    told = (spoken(text_of(call.output or ())), [request.name for request in requests_of(call.output or ())])
+    return told if any(told) else None
+
+
+# ---- tool calls ----------------------------------------------------------------------------------
+
+
+def _told_again(step: Step, replayed: Asked) -> bool:
+    """Tell whether a call that only a later request tells may be one that its step asked for itself."""
+    own = (asked for asked in step.asked if not asked.replayed)
+    return any(asked.name == replayed.name or not (asked.name and asked.id) for asked in own)
+
+
+def _asked_for(calls: Iterable[Call]) -> tuple[set[str], set[str]]:
+    """Return what was asked for: (all ids, the names of the requests whose id no finished tool has).
+
+    Where agents pause, a tool's first leg asks for its second one.
+    """
+    ran: set[str] = set()
+    requests: list[ToolRequest] = []
+    tools: list[ToolCall] = []
+    pauses = False
+    for call in calls:
+        pauses = pauses or call.paused or call.resumes is not None
+        if isinstance(call, ToolCall):
+            tools.append(call)
+            ran |= {plain_id(call.id)} if call.id and not call.paused else set()
+        elif isinstance(call, ModelCall):
+            requests += requests_of((*(call.output or ()), *(call.input or ())[-LOOK_BACK:]))
+    ids = {plain_id(request.id) for request in requests if request.id}
+    names = {request.name for request in requests if not request.id or plain_id(request.id) not in ran}
+    legs = Counter(tool.tool for tool in tools) if pauses else Counter[str]()
+    return ids, names | {tool for tool, count in legs.items() if count > 1}
