@@ -287,7 +287,7 @@ def test_a_stream_that_is_broken_off_after_its_answer_is_whole() -> None:
 @pytest.mark.parametrize("told", [True, False])
 def test_a_tool_that_is_broken_off_is_no_failure(told: bool) -> None:
     """It is incomplete unless it gave its result before."""
-    stage = Stage()
+    stage = Stage(capture_content=True)
 
     def rows(run: Run) -> Iterator[int]:
         with run.tool("t", id="1") as tool:
@@ -302,6 +302,7 @@ def test_a_tool_that_is_broken_off_is_no_failure(told: bool) -> None:
     span = by_name(stage)["execute_tool t"]
     assert (span.status, span.attributes.get(semconv.ERROR_TYPE)) == (Status.UNSET, None)
     assert (semconv.INCOMPLETE in span.attributes) is not told
+    assert (semconv.TOOL_RESULT in span.attributes) is told
 
 
 def test_an_async_stream_that_is_broken_off_is_current_until_the_next_block_at_most() -> None:

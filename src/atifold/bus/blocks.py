@@ -259,7 +259,8 @@ class ToolBlock(Block):
         self._deactivate()
         reset(self._token)
         if isinstance(error, GeneratorExit):
-            self._error_type = self._error_type if self._said else error_type(error)
+            if not self._said:
+                self._end, self._error_type = {}, error_type(error)
         elif error is not None:
             self.fail(str(error), type=error_type(error))
         ended_ns = now_ns()

@@ -129,8 +129,8 @@ class Run(Block):
         """Return a context manager for one execution of a tool.
 
         `arguments` are a mapping, or the JSON text that a model gave. `id` is the id of the model's
-        request: a text, or what is written as one. Where none is given, it is that of the open request with this name and these
-        arguments, else a new one.
+        request: a text, or what is written as one. Where none is given, it is that of the open request
+        with this name and these arguments, else a new one.
         """
         given_arguments = arguments_of(arguments)
         return ToolBlock(self, name, given_arguments, self.requests.claim(name, given_arguments, id))
