@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from typing import Any
+from uuid import UUID
 
 import pytest
 from opentelemetry import trace
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from story import Door, Stage
 
 from atifold import EventBus, dialects, fold, semconv
+from atifold.bus.run import Run
 from atifold.emit import Emitter
+from atifold.emit.metrics import Metrics
 from atifold.spans import Kind, Span, Status
 
 
@@ -235,8 +242,277 @@ def test_a_generator_that_another_task_closes_leaves_no_span_current() -> None:
 
     assert asyncio.run(work()) is False
     spans = by_name(stage)
-    assert spans["invoke_agent a"].status is Status.ERROR
-    assert spans["chat m"].attributes[semconv.ERROR_TYPE] == "GeneratorExit"
+    for name in ("invoke_agent a", "chat m"):
+        assert spans[name].status is Status.UNSET
+        assert semconv.ERROR_TYPE not in spans[name].attributes
+        assert tuple(spans[name].attributes[semconv.INCOMPLETE]) == ("stopped by the program",)
+
+
+def _stopped(stage: Stage, **answer: Any) -> Span:
+    """Break from a stream of tokens in the same task, and return its inference."""
+
+    def chunks(run: Run) -> Iterator[str]:
+        with run.llm("m", provider="mock") as call:
+            for _ in range(3):
+                call.token("x")
+                if answer:
+                    call.respond(**answer)
+                yield "x"
+
+    with stage.bus.run("a", "p") as run:
+        inside = trace.get_current_span()
+        stream = chunks(run)
+        next(stream)
+        assert trace.get_current_span() is not inside
+        stream.close()
+        assert trace.get_current_span() is inside
+    return by_name(stage)["chat m"]
+
+
+def test_a_stream_that_is_broken_off_is_no_failure() -> None:
+    """It has no answer and says why; what else ran is whole."""
+    chat = _stopped(Stage(capture_content=True))
+    assert (chat.status, chat.attributes.get(semconv.ERROR_TYPE)) == (Status.UNSET, None)
+    assert tuple(chat.attributes[semconv.INCOMPLETE]) == ("stopped by the program",)
+    assert semconv.OUTPUT_MESSAGES not in chat.attributes
+
+
+def test_a_stream_that_is_broken_off_after_its_answer_is_whole() -> None:
+    """What was said with `respond` is the answer."""
+    chat = _stopped(Stage(capture_content=True), content="said")
+    assert semconv.INCOMPLETE not in chat.attributes
+    assert '"said"' in chat.attributes[semconv.OUTPUT_MESSAGES]
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_tool_that_is_broken_off_is_no_failure(told: bool) -> None:
+    """It is incomplete unless it gave its result before."""
+    stage = Stage(capture_content=True)
+
+    def rows(run: Run) -> Iterator[int]:
+        with run.tool("t", id="1") as tool:
+            if told:
+                tool.result("all")
+            yield 1
+
+    with stage.bus.run("a", "p") as run:
+        stream = rows(run)
+        next(stream)
+        stream.close()
+    span = by_name(stage)["execute_tool t"]
+    assert (span.status, span.attributes.get(semconv.ERROR_TYPE)) == (Status.UNSET, None)
+    assert (semconv.INCOMPLETE in span.attributes) is not told
+    assert (semconv.TOOL_RESULT in span.attributes) is told
+
+
+def test_an_async_stream_that_is_broken_off_is_current_until_the_next_block_at_most() -> None:
+    """The event loop closes the generator in a task of its own, which cannot reach the context it was entered in."""
+    stage = Stage()
+
+    async def work() -> None:
+        async with stage.bus.run("a", "p") as run:
+            inside = trace.get_current_span()
+
+            async def chunks() -> AsyncIterator[str]:
+                async with run.llm("m", provider="mock"):
+                    yield "one"
+                    yield "two"
+
+            async for _ in chunks():
+                break
+            await asyncio.sleep(0.01)
+            async with run.tool("t") as tool:
+                tool.result(1)
+            assert trace.get_current_span() is inside
+            async for _ in chunks():
+                break
+            await asyncio.sleep(0.01)
+            with stage.bus.run("b", "p"):
+                pass
+        assert not trace.get_current_span().get_span_context().is_valid
+
+    asyncio.run(work())
+    spans = by_name(stage)
+    assert spans["chat m"].status is Status.UNSET
+    assert spans["invoke_agent b"].parent_id == spans["invoke_agent a"].span_id, "no ended inference has children"
+
+
+def test_a_task_was_cancelled_is_an_error_still() -> None:
+    """The program did not ask for less: somebody took the answer away."""
+    stage = Stage()
+
+    async def work() -> None:
+        async with stage.bus.run("a", "p") as run, run.llm("m", provider="mock"):
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(work())
+    assert by_name(stage)["chat m"].attributes[semconv.ERROR_TYPE] == "asyncio.exceptions.CancelledError"
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_blocks_that_are_left_in_any_order_leave_no_span_current(first: int) -> None:
+    """Whichever of two overlapping ones ends first, in the end neither is current."""
+    stage = Stage()
+    with stage.bus.run("a", "p") as run:
+        inside = trace.get_current_span()
+        blocks = [run.llm("m", provider="mock"), run.llm("m", provider="mock")]
+        for block in blocks:
+            block.__enter__()
+        for block in (blocks[first], blocks[1 - first]):
+            block.__exit__(None, None, None)
+        assert trace.get_current_span() is inside
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_inferences_of_a_run_may_overlap(first: int) -> None:
+    """Each has its own figures, whichever ends first, and the trajectory has both once, with their inputs."""
+    stage = Stage()
+    with stage.bus.run("a", "p") as run:
+        asked = [[{"role": "user", "content": f"question {n}"}] for n in range(2)]
+        blocks = [run.llm("m", provider="mock", messages=asked[n]) for n in range(2)]
+        for block in blocks:
+            block.__enter__()
+        for number, block in enumerate(blocks):
+            block.respond(f"answer {number}", input_tokens=number + 1, cost_usd=0.5, reasoning=f"thought {number}")
+        for block in (blocks[first], blocks[1 - first]):
+            block.__exit__(None, None, None)
+    result = stage.played()
+    chats = [span for span in result if span.attributes[semconv.OPERATION] == "chat"]
+    assert sorted(chat.attributes[semconv.USAGE_INPUT] for chat in chats) == [1, 2]
+    assert [chat.attributes[semconv.COST_USD] for chat in chats] == [0.5, 0.5]
+    assert not [span.name for span in result if semconv.INCOMPLETE in span.attributes]
+    (document,) = result.folded().documents
+    said = [step["message"] for step in document.trajectory["steps"]]
+    assert [said.count(text) for n in range(2) for text in (f"question {n}", f"answer {n}")] == [1, 1, 1, 1]
+    assert said.index("question 0") < said.index("answer 0")
+    assert said.index("question 1") < said.index("answer 1")
+
+
+def test_a_request_beside_another_one_is_whole() -> None:
+    """Two conversations in turns: no request is told as what follows the other one's."""
+    stage = Stage()
+    with stage.bus.run("a", "p") as run:
+        talks = [[{"role": "system", "content": "same"}, {"role": "user", "content": f"go {n}"}] for n in range(2)]
+        for turn in range(3):
+            blocks = [run.llm("m", provider="mock", messages=list(talk)) for talk in talks]
+            for block in blocks:
+                block.__enter__()
+            for number, block in enumerate(blocks):
+                block.respond(f"{number}/{turn}")
+                block.__exit__(None, None, None)
+                answer = {"role": "assistant", "content": f"{number}/{turn}"}
+                talks[number] += [answer, {"role": "user", "content": f"and {number}/{turn}?"}]
+        for _ in range(2):
+            with run.llm("m", provider="mock", messages=list(talks[0])) as call:
+                call.respond("alone")
+            talks[0] += [{"role": "assistant", "content": "alone"}, {"role": "user", "content": "more"}]
+    result = stage.played()
+    chats = [span for span in result.records if span.name == "chat m"]
+    bases = [chat.attributes.get(semconv.INPUT_BASE, 0) for chat in sorted(chats, key=lambda c: c.start_ns)]
+    assert bases == [0] * 7 + [8], "the last one follows one that nothing overlapped"
+    (document,) = result.folded().documents
+    said = [step["message"] for step in document.trajectory["steps"]]
+    for text in [f"{number}/{turn}" for number in range(2) for turn in range(3)]:
+        assert said.count(text) == 1
+
+
+@pytest.mark.parametrize("tools", [False, True])
+def test_threads_share_one_run(tools: bool) -> None:
+    """Each inference is one span with its figures, cost and calls, and the metrics count it once."""
+    reader = InMemoryMetricReader()
+    stage = Stage(observers=[Metrics(MeterProvider([reader]))])
+    interval = sys.getswitchinterval()
+    with stage.bus.run("a", "p") as run:
+
+        def work(number: int) -> None:
+            for turn in range(50):
+                name = f"{number}-{turn}"
+                asked = [{"id": name, "name": "t", "arguments": {}}] if tools else []
+                with run.llm("m", provider="mock", messages=[{"role": "user", "content": name}]) as call:
+                    call.respond(name, tool_calls=asked, input_tokens=1, cost_usd=0.5, reasoning=f"on {name}")
+                if tools:
+                    with run.tool("t", {}, id=name) as tool:
+                        tool.result(name)
+
+        sys.setswitchinterval(1e-5)
+        try:
+            threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        finally:
+            sys.setswitchinterval(interval)
+    result = stage.played()
+    chats = [span for span in result.records if span.attributes[semconv.OPERATION] == "chat"]
+    assert len(chats) == 400
+    assert not [span.name for span in result if semconv.INCOMPLETE in span.attributes]
+    agent = result.named("invoke_agent a")
+    assert "agentfootprint.cost.other_usd" not in agent.attributes
+    assert agent.attributes["agentfootprint.agent.iteration_count"] == 400
+    for chat in chats:
+        (message,) = json.loads(chat.attributes[semconv.OUTPUT_MESSAGES])
+        thought, text, *calls = message["parts"]
+        assert thought["content"] == f"on {text['content']}"
+        assert [call["id"] for call in calls] == [text["content"]] * tools
+        assert chat.attributes[semconv.COST_USD] == 0.5
+        assert text["content"] in chat.attributes[semconv.INPUT_MESSAGES]
+    found = reader.get_metrics_data()
+    assert found is not None
+    points = {m.name: m.data.data_points for r in found.resource_metrics for s in r.scope_metrics for m in s.metrics}
+    (durations,), (calls_made,) = (
+        points["gen_ai.client.inference.duration"],
+        points["gen_ai.invoke_agent.inference_calls"],
+    )
+    assert (durations.count, calls_made.sum) == (400, 400)
+    assert len([span for span in result if span.name == "execute_tool t"]) == 400 * tools
+
+
+@pytest.mark.parametrize("given", [7, 0, UUID(int=5), [1], b"x"])
+def test_an_id_that_is_no_text_is_written_as_one(given: Any) -> None:
+    """The call is there, and answers the request of that id."""
+    stage = Stage()
+    with stage.bus.run("a", "p") as run:
+        with run.llm("m", provider="mock") as call:
+            call.respond(tool_calls=[{"id": given, "name": "t", "arguments": {}}])
+        with run.tool("t", {}, id=given) as tool:
+            tool.result("found")
+    result = stage.played()
+    assert result.named("execute_tool t").attributes[semconv.TOOL_CALL_ID] == str(given) == tool.id
+    (document,) = result.folded().documents
+    (step,) = [step for step in document.trajectory["steps"] if step.get("tool_calls")]
+    assert [call["tool_call_id"] for call in step["tool_calls"]] == [str(given)]
+
+
+def test_an_id_that_cannot_be_written_is_none() -> None:
+    """A call is not lost for the sake of its id."""
+
+    class Odd:
+        def __str__(self) -> str:
+            raise ValueError
+
+    stage = Stage()
+    with stage.bus.run("a", "p") as run, run.tool("t", id=Odd()) as tool:
+        tool.result(1)
+    assert by_name(stage)["execute_tool t"].attributes[semconv.TOOL_CALL_ID].startswith("call_")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_executions_of_one_id_are_two_spans(first: int) -> None:
+    """Each has its own result, whichever ends first."""
+    stage = Stage(capture_content=True)
+    with stage.bus.run("a", "p") as run:
+        blocks = [run.tool("t", {"n": number}, id="same") for number in range(2)]
+        for block in blocks:
+            block.__enter__()
+        for number in (first, 1 - first):
+            blocks[number].result(f"result {number}")
+            blocks[number].__exit__(None, None, None)
+    tools = [span.attributes for span in stage.played() if span.name.startswith("execute_tool")]
+    found = sorted((tool[semconv.TOOL_ARGUMENTS], tool[semconv.TOOL_RESULT]) for tool in tools)
+    assert found == [('{"n":0}', "result 0"), ('{"n":1}', "result 1")]
+    assert not [tool for tool in tools if semconv.INCOMPLETE in tool]
 
 
 def test_without_an_sdk_documents_still_come_through_the_side_door() -> None:

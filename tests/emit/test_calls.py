@@ -160,3 +160,47 @@ def test_withheld_content_stays_withheld() -> None:
     result = play(story, capture_content=True)
     assert result.named("chat m-1").attributes["agentfootprint.stream.content_withheld"] is True
     assert not any("mk-held" in str(span) for span in result.records)
+
+
+def test_inferences_with_stages_of_their_own_may_overlap() -> None:
+    """Each ends by its own stage, in any order, and a tool is of the one that has answered."""
+    story = Story().turn().asks(1).asks(2).answers("one", 1, calls=1).starts("c").answers("two", 2).ends("c")
+    result = play(story.turn_over())
+    chats = [span for span in result.records if span.name == "chat m-1"]
+    assert ["never ended" in str(span.attributes.get(semconv.INCOMPLETE)) for span in chats] == [False, False]
+    asking = [
+        chat.attributes["agentfootprint.stream.iteration"]
+        for chat in chats
+        if '"id":"c"' in chat.attributes[semconv.OUTPUT_MESSAGES]
+    ]
+    assert asking == [1]
+    assert len(list(result)) == 4
+
+
+@pytest.mark.parametrize("stage", ["", "call-llm#1"])
+def test_an_inference_that_starts_again_never_ended(stage: str) -> None:
+    """On its own stage, or where no stage is told, the second start abandons the first one."""
+    start = {"iteration": 1, "provider": "mock", "model": "m-1"}
+    story = Story().turn().tell("stream.llm_start", start, stage=stage).tell("stream.llm_start", start, stage=stage)
+    story.tell("stream.llm_end", {"iteration": 1, "content": "ok"}, stage=stage).turn_over()
+    chats = [span for span in play(story) if span.name == "chat m-1"]
+    assert [tuple(chat.attributes.get(semconv.INCOMPLETE, ())) for chat in chats] == [("never ended",), ()]
+
+
+def test_an_inference_whose_iteration_has_ended_never_ended() -> None:
+    """One of a later iteration goes on."""
+    story = Story().turn().asks(1).asks(2).tell("agent.iteration_end", {"turnIndex": 0, "iterIndex": 1})
+    chats = {
+        span.attributes["agentfootprint.stream.iteration"]: span
+        for span in play(story.answers("two", 2).turn_over())
+        if span.name == "chat m-1"
+    }
+    assert tuple(chats[1].attributes[semconv.INCOMPLETE]) == ("never ended",)
+    assert semconv.INCOMPLETE not in chats[2].attributes
+
+
+def test_an_id_that_repeats_at_the_same_stage_is_ended_newest_first() -> None:
+    """Two starts and two ends are two spans."""
+    story = Story().turn().asks().answers("", calls=2).starts("c").starts("c").ends("c").ends("c")
+    tools = [span for span in play(story.turn_over()) if span.name.startswith("execute_tool")]
+    assert [semconv.INCOMPLETE in tool.attributes for tool in tools] == [False, False]

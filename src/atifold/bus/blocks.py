@@ -168,13 +168,20 @@ class ModelBlock(Block):
         duration_ms = (ended_ns - self._started_ns) // 1_000_000
         end = {"iteration": self._iteration, "duration_ms": duration_ms, **self._end}
         more = self._end_more.copy()
-        if error is not None:
+        if isinstance(error, GeneratorExit):
+            if not self._end:
+                more["atifold.errorType"] = error_type(error)
+        elif error is not None:
             more["atifold.errorType"] = error_type(error)
             more["atifold.error"] = str(error)
         self._run.count(end.get("usage"), end.get("content"))
         after = self._after()
-        if "atifold.toolCalls" in more:  # all calls are named: nothing that follows belongs to this inference
-            (after[-1][1] if after else more)["atifold.last"] = True
+        named = "atifold.toolCalls" in more  # all calls are named: nothing that follows belongs to this inference
+        if after:
+            more["atifold.last"] = False  # other threads' inferences may start before all of these are out
+            after[-1][1]["atifold.last"] = named
+        elif named:
+            more["atifold.last"] = True
         meta = self._run.meta(self._stage_id, ended_ns)
         self.bus.emit_made("agentfootprint.stream.llm_end", end, more, meta)
         for name, payload in after:
@@ -225,17 +232,20 @@ class ToolBlock(Block):
         self._started_ns = 0
         self._end: dict[str, Any] = {"result": None}
         self._error_type: str | None = None
+        self._said = False
         self._token: Token[str | None] | None = None
 
     def result(self, value: object) -> None:
         """State what the tool gave: any JSON value; of several the last counts."""
         self._end = {"result": value}
         self._error_type = None
+        self._said = True
 
     def fail(self, text: str, *, type: str | None = None) -> None:  # noqa: A002  the field's own word
         """State that the tool failed, with the text that the model reads; the run goes on."""
         self._end = {"result": text, "error": True}
         self._error_type = type
+        self._said = True
 
     def _enter(self) -> None:
         self._started_ns = now_ns()
@@ -248,7 +258,10 @@ class ToolBlock(Block):
     def _leave(self, error: BaseException | None) -> None:
         self._deactivate()
         reset(self._token)
-        if error is not None:
+        if isinstance(error, GeneratorExit):
+            if not self._said:
+                self._end, self._error_type = {}, error_type(error)
+        elif error is not None:
             self.fail(str(error), type=error_type(error))
         ended_ns = now_ns()
         duration_ms = (ended_ns - self._started_ns) // 1_000_000

@@ -105,6 +105,17 @@ def arguments_of(arguments: Any) -> dict[str, Any]:
     return dict(value) if isinstance(value, dict) else {"input": value}
 
 
+def text_id(value: object) -> str | None:
+    """Return an id as text: programs have numbers and UUIDs too; None where there is none."""
+    if value is None or isinstance(value, str):
+        return value or None
+    try:
+        return str(value) or None
+    except Exception:  # noqa: BLE001  somebody else's object
+        unusable("id", value, "a text")
+        return None
+
+
 def count_of(name: str, value: Any) -> int | None:
     """Return a token count; None where it is none."""
     if value is None or type(value) is int:

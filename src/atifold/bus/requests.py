@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from atifold.bus.inputs import arguments_of, called
+from atifold.bus.inputs import arguments_of, called, text_id
 
 _MOST_OPEN: Final = 1_000  # requests that may never be answered through the bus
 
@@ -26,22 +26,19 @@ class Requests:
             for call in instead_of:
                 self._drop(call.get("id"))
             for call in calls:
-                call_id = call.get("id")
-                if not call_id:
-                    call_id = call["id"] = _new_call_id()
-                if isinstance(call_id, str):
-                    self._open[call_id] = call
+                call_id = call["id"] = text_id(call.get("id")) or _new_call_id()
+                self._open[call_id] = call
             while len(self._open) > _MOST_OPEN:
                 del self._open[next(iter(self._open))]
 
-    def claim(self, name: str, arguments: dict[str, Any], call_id: str | None) -> str:
+    def claim(self, name: str, arguments: dict[str, Any], call_id: object) -> str:
         """Return the id of an execution: the given one, else that of the request it answers, else a new one.
 
         Without an id it answers the first open request of its name with equal arguments, else the
         only open one of its name (its arguments may have been completed since).
         """
         with self._lock:
-            found = call_id or self._answered(name, arguments) or _new_call_id()
+            found = text_id(call_id) or self._answered(name, arguments) or _new_call_id()
             self._drop(found)
             return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import secrets
+import threading
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -75,6 +76,7 @@ class Run(Block):
         self._stages = itertools.count(1)
         self._iterations = itertools.count(1)
         self.requests = Requests()
+        self._lock = threading.Lock()  # around the totals: inferences may end in several threads
         self._tokens = [0, 0]
         self._priced: list[float] = [0, 0, 0.0]
         self._calls = 0
@@ -123,12 +125,12 @@ class Run(Block):
             more["atifold.toolDefinitions"] = calls_of(tools)
         return ModelBlock(self, model, provider, request, more)
 
-    def tool(self, name: str, arguments: Any = None, *, id: str | None = None) -> ToolBlock:  # noqa: A002  the field's own word
+    def tool(self, name: str, arguments: Any = None, *, id: object = None) -> ToolBlock:  # noqa: A002  the field's own word
         """Return a context manager for one execution of a tool.
 
         `arguments` are a mapping, or the JSON text that a model gave. `id` is the id of the model's
-        request. Where none is given, it is that of the open request with this name and these
-        arguments, else a new one.
+        request: a text, or what is written as one. Where none is given, it is that of the open request
+        with this name and these arguments, else a new one.
         """
         given_arguments = arguments_of(arguments)
         return ToolBlock(self, name, given_arguments, self.requests.claim(name, given_arguments, id))
@@ -164,19 +166,21 @@ class Run(Block):
 
     def count(self, usage: Mapping[str, Any] | None, text: str | None) -> None:
         """Add one inference to the turn's totals and remember its text as the answer so far."""
-        self._calls += 1
-        if usage:
-            self._tokens[0] += usage.get("input", 0)
-            self._tokens[1] += usage.get("output", 0)
-        if text:
-            self._last_text = text
+        with self._lock:
+            self._calls += 1
+            if usage:
+                self._tokens[0] += usage.get("input", 0)
+                self._tokens[1] += usage.get("output", 0)
+            if text:
+                self._last_text = text
 
     def add_cost(self, usage: Mapping[str, Any], cost_usd: float) -> dict[str, float]:
         """Add what one inference cost; return the run's totals in wire form."""
-        self._priced[0] += usage.get("input", 0)
-        self._priced[1] += usage.get("output", 0)
-        self._priced[2] += cost_usd
-        return dict(zip(("tokensInput", "tokensOutput", "estimatedUsd"), self._priced, strict=True))
+        with self._lock:
+            self._priced[0] += usage.get("input", 0)
+            self._priced[1] += usage.get("output", 0)
+            self._priced[2] += cost_usd
+            return dict(zip(("tokensInput", "tokensOutput", "estimatedUsd"), self._priced, strict=True))
 
     # ---- entering and leaving --------------------------------------------------------------------
 
@@ -200,7 +204,7 @@ class Run(Block):
         self._deactivate()
         reset(self._token)
         ended_ns = now_ns()
-        if error is not None:
+        if error is not None and not isinstance(error, GeneratorExit):
             payload = {"error": str(error), "stage": "run", "scope": "run", "atifold.errorType": error_type(error)}
             self.bus.emit("agentfootprint.error.fatal", payload, meta=self.meta("agent#0", ended_ns))
             return
@@ -212,6 +216,8 @@ class Run(Block):
             "iterationCount": self._calls,
             "durationMs": (ended_ns - self._started_ns) // 1_000_000,
         }
+        if error is not None and self.answer is None:
+            totals["atifold.errorType"] = error_type(error)
         self.bus.emit("agentfootprint.agent.turn_end", totals, meta=self.meta("agent#0", ended_ns))
 
 

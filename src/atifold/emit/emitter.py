@@ -9,12 +9,11 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
-from opentelemetry import context as otel_context
 from opentelemetry import trace
-from opentelemetry.context import Context
 from opentelemetry.trace import SpanContext
 
 from atifold.bus.bus import EventBus, Release
+from atifold.emit.current import Current
 from atifold.emit.log import NO_LOG, Log
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
 from atifold.emit.places import PLACES
@@ -33,8 +32,6 @@ from atifold.spans import SideDoor
 
 _LOG = logging.getLogger("atifold")
 _ROWS = {full_name(row.event): row for row in PLACES}
-(_CURRENT_SPAN,) = trace.set_span_in_context(trace.INVALID_SPAN, Context())
-"""The key under which a context holds its current span; `set_span_in_context` for each block costs twice the copy."""
 
 
 class Observer(Protocol):
@@ -140,9 +137,9 @@ class Emitter:
                 handler(machine, event)
             except Exception as error:  # noqa: BLE001  guards the user's program
                 self._complain("events_failed", f"event {event.type} could not be written", error)
-            ready = machine.ready
-            if ready:
-                machine.ready = []
+            ready: Sequence[Record] = ()  # an empty list stays the machine's: another thread may fill it by now
+            if machine.ready:
+                ready, machine.ready = machine.ready, []
             said = machine.unplaced.take() if machine.unplaced.said else None
         if ready or said:
             self._write(ready, said or ())
@@ -152,7 +149,7 @@ class Emitter:
     def activate(self, run_id: str, stage_id: str) -> Release | None:
         """Make the span that (run id, runtime stage id) opened the current one."""
         record = self._machine.by_stage.get((run_id, stage_id))
-        return None if record is None else _Current(record.span)
+        return None if record is None else Current(record.span)
 
     def sweep(self, quiet_since_ns: int) -> bool:
         """Seal what has ended and was quiet since the given time; return whether anything is left to seal."""
@@ -241,22 +238,6 @@ class Emitter:
         self.counts[kind] += 1
         if self.counts[kind] == 1:
             _LOG.warning("%s (%s); later ones are counted", what, type(error).__name__)
-
-
-class _Current:
-    """A span that is current until called."""
-
-    __slots__ = ("_token",)
-
-    def __init__(self, span: trace.Span) -> None:
-        self._token = otel_context.attach(Context({**otel_context.get_current(), _CURRENT_SPAN: span}))
-
-    def __call__(self) -> None:
-        token = self._token
-        try:  # noqa: SIM105  contextlib.suppress costs more than the reset
-            token.var.reset(token)
-        except ValueError:  # another task or thread leaves the block: its context never had the span
-            pass
 
 
 def _count(machine: Machine, _: Event[Any]) -> None:

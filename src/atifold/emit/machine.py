@@ -18,6 +18,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import SpanKind
 
 from atifold import semconv
+from atifold.emit.current import sound
 from atifold.emit.log import NO_LOG, Log
 from atifold.emit.messages import write_answer
 from atifold.emit.pauses import Pauses
@@ -32,6 +33,9 @@ from atifold.jsontext import scrub, to_json_text
 STILL_OPEN = "still open when the events ended"
 NO_START = "the events before were not there"
 ABANDONED = "never ended"
+STOPPED = "stopped by the program"
+
+STOPS: Final = "GeneratorExit"  # the error type of a block whose generator the program closed
 
 UNKNOWN = "unknown"  # of a required attribute whose value stood in an event that is not there
 
@@ -192,7 +196,7 @@ class Machine:
 
     def outside(self) -> Context:
         """Return the context that a run's outermost span starts in."""
-        return otel_context.get_current() if self.live else Context()
+        return sound(otel_context.get_current()) if self.live else Context()
 
     def _start(
         self,
@@ -242,9 +246,18 @@ class Machine:
         owner.calls.infer(record.attributes.get(semconv.REQUEST_MODEL))
         write_answer(self.writer, chat, self.withheld)
         owner.chats.remove(chat)
+        if chat.told:
+            owner.asked.update(chat.awaited())
         self.by_stage.pop((owner.run.run_id, chat.stage_id), None)
         self.unplaced.chat_ended(owner.run, chat)
         self.ready.append(record)
+
+    def settle(self, owner: Owner, chat: Chat, *, last: object) -> None:
+        """Note that nothing more is told of an inference after its end; `last` True: nor does it ask for more calls."""
+        if last is True:
+            self.seal_chat(owner, chat)
+        elif last is False:
+            chat.settling = False
 
     def seal_tool(self, owner: Owner, tool: Tool, *, at_ns: int | None = None, incomplete: str | None = None) -> None:
         """Seal a tool execution."""
@@ -267,9 +280,12 @@ class Machine:
         self.ready.append(tool.record)
 
     def seal_ended(self, owner: Owner, path: Path | None = None) -> None:
-        """Seal what has ended of an owner: its iteration is over, or the next one starts."""
+        """Seal what has ended of an owner: its iteration is over, or on `path` the next one starts.
+
+        Another inference may start before all is told of one: that one waits.
+        """
         for chat in list(owner.chats):
-            if chat.ended and (path is None or chat.path == path):
+            if chat.ended and (path is None or (chat.path == path and not chat.settling)):
                 self.seal_chat(owner, chat)
         for tool in list(owner.tools):
             if tool.ended:

@@ -33,25 +33,30 @@ def write_request(
     messages: Sequence[Mapping[str, Any]] | None,
     tools: Sequence[Mapping[str, Any]] | None,
     withheld: Withheld,
+    alone: bool = True,
 ) -> None:
-    """Put a request's content on the record: the instructions, the history, the tools offered."""
+    """Put a request's content on the record: the instructions, the history, the tools offered.
+
+    A side door gets what is new since the owner's previous request; `alone` False says that it gets
+    all, since requests that overlap follow each other in no order.
+    """
     if system:
         record.content[semconv.SYSTEM_INSTRUCTIONS] = to_json_text([text_part(system)])
     if tools:
         record.content[semconv.TOOL_DEFINITIONS] = to_json_text([_definition(tool) for tool in objects_in(tools)])
     if not isinstance(messages, (list, tuple)):
         return
-    compacted = semconv.COMPACTED in record.attributes  # what went is no base of what is left
-    sent = history.send(messages, whole=writer.wants_whole or compacted)
+    whole = not alone or semconv.COMPACTED in record.attributes  # what went is no base of what is left
+    sent = history.send(messages, whole=writer.wants_whole or whole)
     shown = None
     if sent.whole is not None and writer.wants_whole:
         shown = withheld.messages(history.messages)
         record.content[semconv.INPUT_MESSAGES] = sent.whole if shown is None else to_json_text(shown)
-    if compacted and sent.whole is not None:
+    if whole and sent.whole is not None:
         record.door[semconv.INPUT_MESSAGES] = sent.whole
     elif sent.base or sent.whole is None or shown is not None:
         record.door[semconv.INPUT_MESSAGES] = sent.added
-    if sent.base and not compacted:
+    if sent.base and not whole:
         record.door[semconv.INPUT_BASE] = sent.base
 
 

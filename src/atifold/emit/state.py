@@ -26,7 +26,7 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True, eq=False)
 class Chat:
-    """One inference, until its span is sealed."""
+    """One inference, until its span is sealed; `settling` says that more is told of it after its end."""
 
     record: Record
     path: Path
@@ -35,6 +35,7 @@ class Chat:
     messages_count: int | None
     ended: bool = False
     failed: bool = False
+    settling: bool = False
     text: str | None = None
     finish: str | None = None
     reasoning: list[dict[str, Any]] = field(default_factory=list)
@@ -43,6 +44,17 @@ class Chat:
     usage: LLMUsage | None = None
     chunks: int = 0
     cost_usd: float | None = None
+
+    @property
+    def iteration(self) -> int | None:
+        """Return the number of the agent's round, None where it was not told."""
+        found: int | None = self.record.attributes.get("agentfootprint.stream.iteration")
+        return found
+
+    def awaited(self) -> set[str]:
+        """Return the ids of calls that were asked for and have not started."""
+        started = {call.id for call in self.started}
+        return {call.id for call in self.told if call.id and call.id not in started}
 
     def asked(self) -> list[Asked]:
         """Return the calls in the order of asking: those that were told of, then others that started."""
@@ -78,7 +90,8 @@ class Talk:
     """What is known of one branch's conversation, and what its next request was filled with.
 
     `hidden` are the places of answers that a policy kept back; `lacking` names the attributes of the
-    next request from which a redaction withheld something.
+    next request from which a redaction withheld something; `forked` says that the last request was
+    made while another one was not answered.
     """
 
     history: History = field(default_factory=History)
@@ -88,13 +101,15 @@ class Talk:
     prompt: str | None = None
     hidden: set[int] = field(default_factory=set)
     lacking: tuple[str, ...] = ()
+    forked: bool = False
 
 
 @dataclass(slots=True, eq=False)
 class Owner:
     """An agent's turn or a composition, until its span is sealed.
 
-    `waiting` and `coming` are facts of the next inference; `discoveries` are open, by provider.
+    `waiting` and `coming` are facts of the next inference; `discoveries` are open, by provider;
+    `asked` are ids of calls that sealed inferences asked for and that have not started.
     `record` is None for the stand-in that holds the model calls of a run without an agent.
     """
 
@@ -111,6 +126,7 @@ class Owner:
     calls: Calls = field(default_factory=Calls)
     coming: Facts = field(default_factory=no_facts)
     discoveries: dict[str, Record] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
     stage_id: str = ""
     ended: bool = False
 
@@ -134,6 +150,29 @@ class Owner:
             if path is None or chat.path == path:
                 return chat
         return None
+
+    def chat_of(self, iteration: object, path: Path | None = None) -> Chat | None:
+        """Return the unsealed inference of an iteration, else the newest: inferences may overlap."""
+        if iteration is not None and len(self.chats) > 1:
+            for chat in reversed(self.chats):
+                if chat.iteration == iteration and (path is None or chat.path == path):
+                    return chat
+        return self.chat(path)
+
+    def asker(self, call_id: str) -> Chat | None:
+        """Return the unsealed inference that a call is of: that which asked for it, else the newest that can have.
+
+        None where a sealed one asked for it.
+        """
+        chats = self.chats
+        if len(chats) > 1 or call_id in self.asked:
+            for chat in reversed(chats):
+                if any(call.id == call_id for call in chat.told):
+                    return chat
+            if call_id in self.asked:
+                self.asked.discard(call_id)
+                return None
+        return next((chat for chat in reversed(chats) if chat.ended), self.chat())
 
 
 @dataclass(slots=True, eq=False)
@@ -194,6 +233,19 @@ class RunState:
             for tool in owner.tools:
                 if not tool.ended:
                     yield tool
+
+    def unended(self, call_id: str, stage_id: str, path: Path) -> Tool | None:
+        """Return the execution of a call that an end ends: of its own stage, else the newest as in `tool`.
+
+        Ids may repeat: of a call that was started twice the end names the stage.
+        """
+        newest = self.tool(call_id, path)
+        if newest is None or (newest.stage_id == stage_id and not newest.ended):
+            return newest
+        open_ones = [tool for tool in self.open_tools() if tool.call_id == call_id]
+        own = [tool for tool in open_ones if tool.stage_id == stage_id]
+        found = own or [tool for tool in open_ones if tool.owner is newest.owner]
+        return found[-1] if found else None
 
     def tool(self, call_id: str, path: Path = ()) -> Tool | None:
         """Return the newest unsealed execution of a call: on the event's own branch, else on any.

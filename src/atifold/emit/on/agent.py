@@ -11,11 +11,11 @@ from atifold import semconv
 from atifold.emit.facts import facts_of
 from atifold.emit.history import from_injection, text_part
 from atifold.emit.inference import calling_tool
-from atifold.emit.machine import Machine
+from atifold.emit.machine import ABANDONED, STOPPED, STOPS, Machine
 from atifold.emit.messages import learn_calls, learn_history
 from atifold.emit.record import Record, add
 from atifold.emit.redaction import is_redacted, withheld_names
-from atifold.emit.state import RunState, branch_name
+from atifold.emit.state import Owner, RunState, branch_name
 from atifold.events.agent import AgentIterationEnd, AgentTurnEnd, AgentTurnStart
 from atifold.events.context import ContextInjected
 from atifold.events.envelope import Event
@@ -111,6 +111,8 @@ def turn_end(machine: Machine, event: Event[AgentTurnEnd]) -> None:
     record.take(facts_of(event, without=_TURN_TOTALS))
     if payload.iteration_count is not None:
         record.attributes["agentfootprint.agent.iteration_count"] = payload.iteration_count
+    if (payload.__pydantic_extra__ or {}).get("atifold.errorType") == STOPS:
+        record.unfinished(STOPPED)
     if payload.final_content is not None and payload.refused is None:
         parts = [text_part(payload.final_content)] if payload.final_content else []
         record.content[semconv.OUTPUT_MESSAGES] = to_json_text([{"role": "assistant", "parts": parts}])
@@ -136,16 +138,25 @@ def iteration_end(machine: Machine, event: Event[AgentIterationEnd]) -> None:
     if isinstance(payload.history, list):
         talk = owner.talk(owner.path)
         learn_history(talk, payload.history)
-        chat = owner.chat(owner.path)
+        chat = owner.chat_of(payload.iter_index, owner.path)
         if chat is not None and chat.messages_count is not None:
             learn_calls(chat, talk.known[chat.messages_count :])
+    _abandon(machine, owner, payload.iter_index, event.meta.time_ns)
     machine.seal_ended(owner)
+    owner.asked.clear()  # what has not started by now was not dispatched, and ids may repeat
+
+
+def _abandon(machine: Machine, owner: Owner, iteration: int | None, end_ns: int) -> None:
+    """Seal inferences that have not ended and whose iteration has; those of later ones may go on."""
+    for chat in [c for c in owner.chats if not c.ended and c.path == owner.path]:
+        if iteration is not None and chat.iteration is not None and chat.iteration <= iteration:
+            machine.seal_chat(owner, chat, at_ns=end_ns, incomplete=ABANDONED)
 
 
 def route_decided(machine: Machine, event: Event[Any]) -> None:
     """Put the agent's next move on its newest inference."""
     owner = machine.agent(event)
-    chat = owner.chat()
+    chat = owner.chat_of(event.payload.iter_index)
     if chat is None:
         machine.unplaced.tell(event)
         return

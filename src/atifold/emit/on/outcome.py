@@ -31,8 +31,8 @@ def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
         machine.unplaced.tell(event)
     elif chat is not None and owner is not None:
         _add_cost(chat, usd)
-        if payload.__pydantic_extra__ and "atifold.last" in payload.__pydantic_extra__:
-            machine.seal_chat(owner, chat)
+        if payload.__pydantic_extra__:
+            machine.settle(owner, chat, last=payload.__pydantic_extra__.get("atifold.last"))
     elif record is not None:
         record.attributes[semconv.COST_OTHER] = record.attributes.get(semconv.COST_OTHER, 0.0) + float(usd)
 

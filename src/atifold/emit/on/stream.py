@@ -9,8 +9,9 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.bus.inputs import called
+from atifold.emit.facts import read_field
 from atifold.emit.history import History, objects_in
-from atifold.emit.machine import ABANDONED, NO_START, UNKNOWN, Machine, started_ns
+from atifold.emit.machine import ABANDONED, NO_START, STOPPED, STOPS, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
 from atifold.emit.record import Record, no_facts
 from atifold.emit.redaction import withheld_names
@@ -77,9 +78,11 @@ _REQUEST_FIELDS: Final = (
 
 
 def _seal_before(machine: Machine, owner: Owner, meta: Meta) -> None:
-    for before in [c for c in owner.chats if not c.ended and c.path == meta.subflow_path]:
+    """Seal what ended; an inference that did not is abandoned where its own stage starts again, others may overlap."""
+    stage_id, path = meta.runtime_stage_id, meta.subflow_path
+    for before in [c for c in owner.chats if not c.ended and c.stage_id == stage_id and c.path == path]:
         machine.seal_chat(owner, before, at_ns=meta.time_ns, incomplete=ABANDONED)
-    machine.seal_ended(owner, meta.subflow_path)
+    machine.seal_ended(owner, path)
 
 
 def _open_chat(
@@ -121,6 +124,9 @@ def _write_request(
     tools: Sequence[Mapping[str, Any]] | None,
 ) -> None:
     talk = owner.talk(chat.path)
+    beside = any(c is not chat and not c.ended and c.path == chat.path for c in owner.chats)
+    alone = not (beside or talk.forked)  # else nobody can tell which request a delta would follow
+    talk.forked = beside
     system = payload.system_prompt_text or "\n\n".join(talk.system) or None
     talk.system = []
     withheld = chat.record.lacks(semconv.INPUT_MESSAGES)
@@ -140,6 +146,7 @@ def _write_request(
         messages=messages,
         tools=tools,
         withheld=machine.withheld,
+        alone=alone,
     )
 
 
@@ -200,9 +207,13 @@ def _extend_answer(chat: Chat, extra: dict[str, Any]) -> None:
     model = extra.get("atifold.responseModel")
     if model is not None:
         chat.record.attributes[semconv.RESPONSE_MODEL] = model
+    chat.settling = extra.get("atifold.last") is False
     chat.told = [_asked(call) for call in objects_in(extra.get("atifold.toolCalls"))]
     error = extra.get("atifold.errorType")
-    if error is not None:
+    if error == STOPS:
+        chat.failed = True  # it has no answer
+        chat.record.unfinished(STOPPED)
+    elif error is not None:
         chat.failed = True
         chat.record.fail(error, scrub(str(extra.get("atifold.error") or "")))
 
@@ -237,13 +248,13 @@ def thinking_end(machine: Machine, event: Event[StreamThinkingEnd]) -> None:
     chat.reasoning = [block.model_dump(by_alias=True, exclude_none=True) for block in payload.blocks or ()]
     if payload.tokens is not None and chat.usage is not None and chat.usage.thinking is None:
         chat.usage = chat.usage.model_copy(update={"thinking": payload.tokens})
-    if payload.__pydantic_extra__ and "atifold.last" in payload.__pydantic_extra__:
-        machine.seal_chat(owner, chat)
+    if payload.__pydantic_extra__:
+        machine.settle(owner, chat, last=payload.__pydantic_extra__.get("atifold.last"))
 
 
 def _newest(machine: Machine, event: Event[Any]) -> tuple[Owner, Chat] | None:
     owner = machine.find(event)
-    chat = None if owner is None else owner.chat()
+    chat = None if owner is None else owner.chat_of(read_field(event, "iteration"))
     return None if owner is None or chat is None else (owner, chat)
 
 

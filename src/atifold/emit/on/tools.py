@@ -9,11 +9,11 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.facts import moment_of
-from atifold.emit.machine import NO_START, UNKNOWN, Machine, started_ns
+from atifold.emit.machine import NO_START, STOPPED, STOPS, UNKNOWN, Machine, started_ns
 from atifold.emit.on.pause import recognise_leg
 from atifold.emit.record import Record
 from atifold.emit.redaction import withheld_names
-from atifold.emit.state import Asked, Owner, Path, RunState, Tool
+from atifold.emit.state import Asked, Owner, Tool
 from atifold.events.envelope import Event
 from atifold.events.stream import ToolEnd, ToolStart
 from atifold.jsontext import scrub, to_json_text
@@ -36,8 +36,8 @@ def tool_start(machine: Machine, event: Event[ToolStart]) -> None:
         tool.record.attributes["agentfootprint.stream.protocol"] = payload.protocol
     if payload.not_dispatched is not None:
         tool.record.attributes[semconv.DISPATCH] = "not_dispatched"
-    chat = owner.chat()
-    if chat is not None and call_id:
+    chat = owner.asker(call_id) if call_id else None
+    if chat is not None:
         chat.started.append(Asked(call_id, name, payload.args))
 
 
@@ -76,7 +76,7 @@ def tool_end(machine: Machine, event: Event[ToolEnd]) -> None:
     run = machine.run(event.meta)
     call_id = payload.tool_call_id or ""
     tool = (
-        _unended(run, call_id, event.meta.subflow_path)
+        run.unended(call_id, event.meta.runtime_stage_id, event.meta.subflow_path)
         or _resumed_tool(machine, event, call_id, payload.duration_ms)
         or _cut_tool(machine, event, call_id, payload.duration_ms)
     )
@@ -90,11 +90,6 @@ def tool_end(machine: Machine, event: Event[ToolEnd]) -> None:
         record.lack(withheld_names(event))
     _write_content(machine, tool, result, payload)
     _write_outcome(record, tool, result, payload)
-
-
-def _unended(run: RunState, call_id: str, path: Path) -> Tool | None:
-    tool = run.tool(call_id, path)
-    return tool if tool is not None and not tool.ended else None
 
 
 def _write_content(machine: Machine, tool: Tool, result: Any, payload: ToolEnd) -> None:
@@ -127,6 +122,8 @@ def _write_outcome(record: Record, tool: Tool, result: Any, payload: ToolEnd) ->
         said = {"result", "model_result"} & payload.model_fields_set
         text = result if isinstance(result, str) else to_json_text(result) if said else ""
         record.fail(extra.get("atifold.errorType") or semconv.OTHER_ERROR, scrub(text))
+    elif (payload.__pydantic_extra__ or {}).get("atifold.errorType") == STOPS:
+        record.unfinished(STOPPED)
 
 
 def _resumed_tool(machine: Machine, event: Event[Any], call_id: str, duration_ms: float | None) -> Tool | None:
