@@ -94,7 +94,11 @@ class Machine:
         oldest = next(iter(self.runs.values()))
         if oldest.owners:
             self.counts["runs_abandoned"] += 1
-            self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
+            try:
+                self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
+            except Exception:  # noqa: BLE001  guards the run that comes
+                self.counts["runs_failed"] += 1
+                self.abandon(oldest)
         self.forget(oldest)
 
     def find(self, event: Event[Any]) -> Owner | None:
@@ -341,6 +345,20 @@ class Machine:
         while run.owners:
             outermost = min(run.owners, key=lambda o: len(o.path))
             self.close_owner(outermost, end_ns, **how)
+
+    def abandon(self, run: RunState) -> None:
+        """Seal the spans of a run that cannot be closed in order, inner ones first, as they are; drop the run."""
+        for owner in reversed(run.owners):
+            inner = [call.record for call in (*owner.chats, *owner.tools)]
+            for record in (*inner, *owner.held, *owner.discoveries.values(), owner.record):
+                if record is not None:
+                    record.end_ns = run.last_ns if record.end_ns is None else record.end_ns
+                    record.unfinished(ABANDONED)
+                    self.ready.append(record)
+        run.owners.clear()
+        self.runs.pop(run.run_id, None)
+        for key in [key for key in self.by_stage if key[0] == run.run_id]:
+            del self.by_stage[key]
 
     def forget(self, run: RunState) -> None:
         """Drop a run that nothing is open of."""

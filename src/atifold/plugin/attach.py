@@ -17,7 +17,7 @@ from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.forerunner import Forerunner
 from atifold.plugin.intake import settings_of
-from atifold.plugin.listener import Listener
+from atifold.plugin.listener import Listener, quietly
 from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
@@ -155,7 +155,7 @@ def _connect(
                 attachment.buses.discard(bus)
             attachment.forerunner.leave(emitter)
         while undo:
-            undo.pop()()
+            quietly(undo.pop())
 
     attachment.forerunner.go_before(emitter, release)
     return release

@@ -14,7 +14,7 @@ from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Started
 from atifold.plugin import doors
 from atifold.plugin.folder import hindrance
-from atifold.plugin.listener import Listener
+from atifold.plugin.listener import Listener, quietly
 from atifold.plugin.screening import Screen
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
 from atifold.redaction import Redact, Redaction
@@ -87,13 +87,13 @@ class Intake(Listener):
     def flush(self, timeout_millis: int) -> bool:
         """Write what is finished now; return whether all of it was written in time."""
         for source in tuple(self._sources):
-            source.sweep(time.time_ns())
+            quietly(source.sweep, time.time_ns())
         return self._assembler.flush(timeout_millis / 1000)
 
     def close(self) -> None:
         """Write everything, unfinished traces as incomplete, and stop."""
         for source in tuple(self._sources):
-            source.flush()
+            quietly(source.flush)
         doors.unregister(self)
         self._assembler.shutdown()
 

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
 from atifold.redaction import Redact
 from atifold.spans import SideDoor
+
+
+_log = logging.getLogger("atifold")
+
+
+def quietly(step: Callable[..., object], *given: object) -> None:
+    """Take one step of a flush or a shutdown; where it raises that is said, and the others are taken all the same."""
+    try:
+        step(*given)
+    except Exception as error:  # noqa: BLE001 - guards the user's program
+        _log.warning("a step of a flush or a shutdown failed: %s", type(error).__name__)
 
 
 class Source(Protocol):
