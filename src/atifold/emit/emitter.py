@@ -105,8 +105,19 @@ class Emitter:
         self._grace_s = grace_s if live else None
         self._observers: tuple[Observer, ...] = (*observers, log) if log is not NO_LOG else tuple(observers)
         self._redactor = None if redact is None else Redactor(redact, self._redaction_failed)
+        self._redact = redact
         self._start_clean()
         self.counts = self._machine.counts
+
+    @property
+    def redact(self) -> Redact | None:
+        """Return who is asked of events, None for nobody."""
+        return self._redact
+
+    def redact_with(self, redact: Redact) -> None:
+        """Ask `redact` of every event from now on, in place of whoever was asked before."""
+        self._machine.writer.redacted = True
+        self._redact, self._redactor = redact, Redactor(redact, self._redaction_failed)
 
     def _start_clean(self) -> None:
         self._lock = threading.RLock()

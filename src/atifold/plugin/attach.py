@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
 
     from atifold.bus import EventBus
+    from atifold.emit import Emitter
 
 _log = logging.getLogger("atifold")
 _lock = threading.RLock()
@@ -42,11 +43,12 @@ class _Attachment:
     def __init__(self, provider: TracerProvider) -> None:
         self.doors = Doors(provider)
         self.forerunner = Forerunner()
-        self.buses: weakref.WeakSet[EventBus] = weakref.WeakSet()
+        self.buses: weakref.WeakKeyDictionary[EventBus, Emitter] = weakref.WeakKeyDictionary()
         put_in_front(provider, self.forerunner)
 
 
 _attachments: weakref.WeakKeyDictionary[TracerProvider, _Attachment] = weakref.WeakKeyDictionary()
+_globally: weakref.WeakSet[EventBus] = weakref.WeakSet()  # buses whose first attachment lives
 
 
 def instrument(
@@ -65,14 +67,17 @@ def instrument(
     Adds an AtifSpanProcessor that writes to `directory`, unless `processor` is False or the provider
     feeds one or an AtifSpanExporter already, and makes spans of the events of `bus` (None: the shared
     one). Where no provider was set up at all, an SDK TracerProvider is made and set as the global one,
-    with a warning. A second call for the same provider and bus changes nothing.
+    with a warning. A second call for the same provider and bus changes nothing but who redacts.
 
     Metrics go to `meter_provider` (None: the global one, also one that is set later); where there is no
-    MeterProvider of the SDK there are none. The same holds for log events and `logger_provider`.
+    MeterProvider of the SDK there are none. The same holds for log events and `logger_provider`. Of a bus
+    that is attached to several providers only the first attachment writes to the global ones, so that
+    nothing is counted twice there; those that are given are written to by each.
 
     `redact(event, path, value)` is asked for every content value of every event before anything is made
     of it, and for what the provider's other spans say before it is folded; it returns the value, another
-    one or `atifold.WITHHELD`. Where it is None, one that the provider's processor has is asked.
+    one or `atifold.WITHHELD`. Where it is None, one that the provider's processor has is asked. One that a
+    later call gives is asked from then on, in place of the one before.
 
     The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
     living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
@@ -125,16 +130,31 @@ def attach(
             ours = AtifSpanProcessor(directory, redact=redact, **settings)
             attachment.doors.known = (ours,)
             provider.add_span_processor(ours)
-        redact = _agreed(redact, attachment.doors())
-        if bus in attachment.buses:
+        before = attachment.buses.get(bus)
+        agreed = _agreed(redact, attachment.doors(), None if before is None else before.redact)
+        if before is not None:
+            if redact is not None and redact is not before.redact:
+                before.redact_with(redact)
             return Attached(bus, lambda: None)
-        attachment.buses.add(bus)
-        signals = Signals(meters, logger_provider, redact)
-        return Attached(bus, _connect(provider, bus, attachment, chosen, signals))
+        first = bus not in _globally
+        _globally.add(bus)
+        signals = Signals(
+            meters if first or meter_provider is not None else None,
+            logger_provider,
+            agreed,
+            logs=first or logger_provider is not None,
+        )
+        return Attached(bus, _connect(provider, bus, attachment, chosen, signals, first=first))
 
 
 def _connect(
-    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings, signals: Signals
+    provider: TracerProvider,
+    bus: EventBus,
+    attachment: _Attachment,
+    settings: Settings,
+    signals: Signals,
+    *,
+    first: bool,
 ) -> Callable[[], None]:
     """Have the events of a bus become spans of a provider, metrics and log events; return the way to stop."""
     undo: list[Callable[[], object]] = []
@@ -145,6 +165,7 @@ def _connect(
         undo.append(process.before_exit(emitter.flush))
 
     emitter = emitter_of(provider, settings, _side_doors(attachment.doors, bus), signals, flush_before_exit)
+    attachment.buses[bus] = emitter
     flush_before_exit()
     undo += [emitter.attach(bus), *(door.feed_from(emitter) for door in attachment.doors())]
     process.watch_forks(emitter)
@@ -152,7 +173,9 @@ def _connect(
     def release() -> None:
         with _lock:
             if undo:
-                attachment.buses.discard(bus)
+                attachment.buses.pop(bus, None)
+                if first:
+                    _globally.discard(bus)
             attachment.forerunner.leave(emitter)
         while undo:
             quietly(undo.pop())
@@ -161,12 +184,15 @@ def _connect(
     return release
 
 
-def _agreed(redact: Redact | None, found: Sequence[Listener]) -> Redact | None:
-    """Return who is asked of events: the given one, which doors without one ask too, else that of a door."""
+def _agreed(redact: Redact | None, found: Sequence[Listener], before: Redact | None) -> Redact | None:
+    """Return who is asked of events: the given one, else that of a door.
+
+    Doors that have none, or the one that was asked `before`, ask the given one too.
+    """
     if redact is None:
         return next((door.redact for door in found if door.redact is not None), None)
     for door in found:
-        door.redact_with(redact)
+        door.redact_with(redact, before)
     return redact
 
 

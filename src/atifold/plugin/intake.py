@@ -78,9 +78,9 @@ class Intake(Listener):
         """Return what happened so far: documents written, and each kind of loss or trouble."""
         return self._assembler.counts
 
-    def redact_with(self, redact: Redact) -> None:
-        """Ask `redact` from now on, unless another one is asked already."""
-        if self.redact is None:
+    def redact_with(self, redact: Redact, instead_of: Redact | None = None) -> None:
+        """Ask `redact` from now on, unless one is asked already that is not `instead_of`."""
+        if self.redact is None or self.redact is instead_of:
             self.redact = redact
             self._screen = Screen(Redaction(redact, self._redaction_failed))
 

@@ -46,7 +46,7 @@ class Listener(SideDoor):
         self._sources.append(source)
         return lambda: self._sources.remove(source)
 
-    def redact_with(self, redact: Redact) -> None:
-        """Ask `redact` of the spans of others from now on, unless another one is asked already."""
-        if self.redact is None:
+    def redact_with(self, redact: Redact, instead_of: Redact | None = None) -> None:
+        """Ask `redact` of the spans of others from now on, unless one is asked already that is not `instead_of`."""
+        if self.redact is None or self.redact is instead_of:
             self.redact = redact

@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 
 
 class Signals(NamedTuple):
-    """What leaves beside spans: metrics (None: off), log events (None: to the global provider), and who is asked."""
+    """What leaves beside spans: metrics (None: off), log events (None: to the global provider), and who is asked.
+
+    `logs` False: no log events.
+    """
 
     metrics: Metrics | None
     logger_provider: LoggerProvider | None
     redact: Redact | None
+    logs: bool = True
 
 
 def metrics_of(settings: Settings, provider: MeterProvider | None) -> Metrics | None:
@@ -45,6 +49,7 @@ def emitter_of(
 ) -> Emitter:
     """Return an emitter that nothing feeds yet; `logger_found` is called once somebody takes log events."""
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
+    from atifold.emit.log import NO_LOG  # noqa: PLC0415 - the same
     from atifold.emit.logs import EventLog  # noqa: PLC0415 - the same
     from atifold.emit.scope import SCOPE  # noqa: PLC0415 - the same
     from atifold.emit.spellings import spelling  # noqa: PLC0415 - the same
@@ -55,7 +60,9 @@ def emitter_of(
         capture_content=settings.capture_content.on_spans,
         session_id=settings.session_id,
         observers=() if signals.metrics is None else (signals.metrics,),
-        log=EventLog(
+        log=NO_LOG
+        if not signals.logs
+        else EventLog(
             signals.logger_provider,
             events=settings.events,
             content=settings.capture_content.on_events,
