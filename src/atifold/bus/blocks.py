@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typing_extensions import Self
 
 from atifold.bus.clock import now_ns
-from atifold.bus.inputs import calls_of, count_of, identity_of, money_of, text_of
+from atifold.bus.inputs import calls_of, count_of, identity_of, inclusive, money_of, text_of
 from atifold.jsontext import words
 
 if TYPE_CHECKING:
@@ -111,7 +111,9 @@ class ModelBlock(Block):
         `content` is its text (or content blocks, or a message of an SDK). `tool_calls` are what the
         model asked for: `{id, name, arguments}` each, or as an SDK gives them. Token counts are as
         the conventions count them: `input_tokens` includes cached and cache-write tokens,
-        `output_tokens` includes reasoning. None is unknown, which is not zero.
+        `output_tokens` includes reasoning. None is unknown, which is not zero, and so is what is no count
+        (below 0, beyond 64 bits). More cached and cache-write tokens than input tokens can only be counted
+        apart: then they are added to the input.
         """
         text = content if type(content) is str else text_of(content)
         calls = calls_of(tool_calls) if tool_calls is not _NO_CALLS else []
@@ -130,7 +132,7 @@ class ModelBlock(Block):
         }
         usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
-            end["usage"] = usage
+            end["usage"] = inclusive(usage)
         if id is not None:
             end["provider_response_ref"] = identity_of(id)
         more: dict[str, Any] = {}

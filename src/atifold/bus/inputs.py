@@ -144,6 +144,14 @@ def count_of(name: str, value: Any) -> int | None:
     return None
 
 
+def inclusive(usage: dict[str, int]) -> dict[str, int]:
+    """Return counts of which input includes the cache's; more of the cache than of input prove that it did not."""
+    cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
+    if cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
+        usage["input"] += cached
+    return usage
+
+
 def figure_of(name: str, value: Any) -> float | None:
     """Return a setting of a request that is a number; None where it is none, or not finite."""
     if value is None or type(value) is int:

@@ -24,6 +24,7 @@ from atifold.emit.pauses import Pauses
 from atifold.emit.record import Facts, Moment, Record, add, no_facts
 from atifold.emit.state import Chat, Owner, Path, RunState, Tool, base_path, branch_name
 from atifold.emit.unplaced import Unplaced
+from atifold.emit.usage import sound
 from atifold.emit.withheld import Withheld
 from atifold.emit.writer import SpanWriter
 from atifold.events.envelope import Event, Meta
@@ -87,7 +88,7 @@ class Machine:
             run.session_id = meta.session_id
         for name, value in (("principal", meta.principal), ("tenant", meta.tenant)):
             if value is not None:
-                run.owner_identity[f"agentfootprint.{name}"] = value
+                run.owner_identity[f"agentfootprint.{name}"] = self.conversation(value)
         return run
 
     def _abandon_oldest(self) -> None:
@@ -179,7 +180,7 @@ class Machine:
         if parent is None:
             above = run.owner(opening.path)
             parent = above.record if above is not None and above.record is not None else self.outside()
-        first[semconv.RUN_ID] = run.run_id
+        first[semconv.RUN_ID] = scrub(run.run_id)
         first.update(run.owner_identity)
         key = (opening.kind, opening.path, opening.start_ns)
         name = opening.span_name.strip()
@@ -219,11 +220,11 @@ class Machine:
         return self.writer.start(name, kind, start_ns, first, parent, (run.run_id, key), links)
 
     def conversation(self, session_id: str) -> str:
-        """Return the conversation id of a session: as it is, or hashed where the user wants that."""
+        """Return what names a session or a person: as it is, or hashed where the user wants that."""
         return (
             hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
             if self.hashed_session
-            else session_id
+            else scrub(session_id)
         )
 
     # ---- model calls and tools -------------------------------------------------------------------
@@ -244,6 +245,8 @@ class Machine:
             if incomplete:
                 record.unfinished(incomplete)
         owner.calls.infer(record.attributes.get(semconv.REQUEST_MODEL))
+        if chat.usage is not None:
+            chat.usage = sound(chat.usage, self.counts)
         write_answer(self.writer, chat, self.withheld)
         owner.chats.remove(chat)
         self.by_stage.pop((owner.run.run_id, chat.stage_id), None)

@@ -22,7 +22,7 @@ from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
 from atifold.plugin.signals import Signals, emitter_of, metrics_of
-from atifold.redaction import Redact
+from atifold.redaction import Redact, minded
 from atifold.settings import Settings
 from atifold.spans import SideDoor
 
@@ -83,8 +83,8 @@ def instrument(
     living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
     hangs under the span of the provider that was attached first.
 
-    Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
-    not the SDK's.
+    Raises TypeError for a setting that there is not or that cannot be read, for an argument of another
+    kind, and for a provider that is not the SDK's.
     """
     return attach(
         tracer_provider,
@@ -117,6 +117,11 @@ def attach(
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
+    minded(redact)
+    if logger_provider is not None and not callable(getattr(logger_provider, "get_logger", None)):
+        raise TypeError(f"logger_provider: a LoggerProvider is wanted, {type(logger_provider).__name__} was found")
+    if bus is not None and not callable(getattr(bus, "emit_made", None)):
+        raise TypeError(f"bus: an EventBus is wanted, {type(bus).__name__} was found")
     chosen = settings_of(directory, settings)
     meters = metrics_of(chosen, meter_provider)
     provider = _sdk_provider(tracer_provider)

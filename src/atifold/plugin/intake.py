@@ -17,7 +17,7 @@ from atifold.plugin.folder import hindrance
 from atifold.plugin.listener import Listener, quietly
 from atifold.plugin.screening import Screen
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
-from atifold.redaction import Redact, Redaction
+from atifold.redaction import Redact, Redaction, minded
 from atifold.settings import Settings
 from atifold.sinks import DirectorySink
 from atifold.spans import Span
@@ -30,6 +30,8 @@ def settings_of(directory: str | Path | None, settings: Mapping[str, object]) ->
 
     Raises TypeError for a setting that there is not or that cannot be read.
     """
+    if directory is not None and not isinstance(directory, (str, Path)):
+        raise TypeError(f"directory: a path is wanted, {type(directory).__name__} was found")
     if "dir" in settings:
         raise TypeError("atifold has no setting named dir; the folder is given as `directory`")
     return Settings.from_env(dir=directory, **settings)
@@ -50,6 +52,7 @@ class Intake(Listener):
         said: it may be mended while the program runs.
         """
         super().__init__()
+        minded(redact)
         self.settings = settings_of(directory, settings)
         chosen = self.settings
         folder = chosen.dir.absolute()  # a program may change its folder
