@@ -138,7 +138,7 @@ def count_of(name: str, value: Any) -> int | None:
         figure = -1 if isinstance(value, (bool, int)) else float(value)
         if 0 <= figure <= _MOST_TOKENS and figure == int(figure):
             return int(figure)
-    except Exception:  # noqa: BLE001  somebody else's object
+    except Exception:  # noqa: BLE001, S110  somebody else's object; it is said below
         pass
     unusable(name, value, "a whole number, 0 or more")
     return None
@@ -147,7 +147,7 @@ def count_of(name: str, value: Any) -> int | None:
 def inclusive(usage: dict[str, int]) -> dict[str, int]:
     """Return counts of which input includes the cache's; more of the cache than of input prove that it did not."""
     cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
-    if cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
+    if cached and cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
         usage["input"] += cached
     return usage
 
@@ -170,7 +170,7 @@ def money_of(name: str, value: Any) -> float | None:
         amount = -1.0 if isinstance(value, bool) else float(value)
         if 0 <= amount < math.inf:
             return value if type(value) is int else amount
-    except Exception:  # noqa: BLE001  somebody else's object
+    except Exception:  # noqa: BLE001, S110  somebody else's object; it is said below
         pass
     unusable(name, value, "a number, 0 or more")
     return None

@@ -110,17 +110,15 @@ class Run(Block):
         request: dict[str, Any] = {}
         if system is not None:
             request["system_prompt_text"] = text_of(system, "system")
-        warmth = figure_of("temperature", temperature)
-        if warmth is not None:
+        if temperature is not None and (warmth := figure_of("temperature", temperature)) is not None:
             request["temperature"] = warmth
         more: dict[str, Any] = {}
-        for name, value in (
-            ("atifold.maxTokens", None if max_tokens is None else count_of("max_tokens", max_tokens)),
-            ("atifold.topP", figure_of("top_p", top_p)),
-            ("atifold.reasoningEffort", identity_of(reasoning_effort)),
-        ):
-            if value is not None:
-                more[name] = value
+        if max_tokens is not None and (most := count_of("max_tokens", max_tokens)) is not None:
+            more["atifold.maxTokens"] = most
+        if top_p is not None and (share := figure_of("top_p", top_p)) is not None:
+            more["atifold.topP"] = share
+        if reasoning_effort is not None:
+            more["atifold.reasoningEffort"] = identity_of(reasoning_effort)
         history = messages_of(messages)
         if history is not None:
             more["atifold.messages"] = history

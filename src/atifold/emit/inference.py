@@ -13,7 +13,6 @@ from atifold.emit.machine import Machine
 from atifold.emit.record import Record
 from atifold.events.envelope import Meta
 
-
 _DEEPEST: Final = 64
 
 

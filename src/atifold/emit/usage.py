@@ -16,9 +16,14 @@ RAW = "agentfootprint.stream.usage."
 
 def sound(usage: LLMUsage, counts: Counter[str]) -> LLMUsage:
     """Return a usage without counts that are none, below 0 or beyond 64 bits; each is counted."""
-    odd = [name for name in _COUNTS if (count := getattr(usage, name)) is not None and not 0 <= count <= _MOST]
-    if not odd:
+    counted = usage.__dict__
+    for name in _COUNTS:
+        count = counted[name]
+        if count is not None and not 0 <= count <= _MOST:
+            break
+    else:
         return usage
+    odd = [name for name in _COUNTS if (count := getattr(usage, name)) is not None and not 0 <= count <= _MOST]
     counts["figures_unknown"] += len(odd)
     return usage.model_copy(update=dict.fromkeys(odd))
 

@@ -9,7 +9,6 @@ from typing import Protocol
 from atifold.redaction import Redact
 from atifold.spans import SideDoor
 
-
 _log = logging.getLogger("atifold")
 
 
