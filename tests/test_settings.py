@@ -164,7 +164,7 @@ def test_a_value_that_cannot_be_read_is_said_once_in_a_process(caplog: pytest.Lo
     assert len(caplog.records) == 1
 
 
-@pytest.mark.parametrize("value", ["9" * 5000, 10**5000])
+@pytest.mark.parametrize("value", ["9" * 5000, 10**5000], ids=["text", "number"])
 def test_a_number_too_long_for_python_is_one_line(value: object) -> None:
     """Of eighty characters and the words."""
     with pytest.raises(TypeError, match=r"^max_value: .{1,80} was found, a (whole|smaller) number.* was wanted$"):

@@ -125,16 +125,21 @@ def _plain(value: Any, inside: set[int], deepest: float = DEEPEST) -> Any:  # no
         case float():
             return value if math.isfinite(value) else None
         case dict() | list() | tuple():
-            if id(value) in inside:
-                return None
-            if len(inside) >= deepest:
-                return CUT_OFF
-            inside.add(id(value))
-            try:
-                if isinstance(value, dict):
-                    return {words(k): _plain(v, inside, deepest) for k, v in value.items()}
-                return [_plain(v, inside, deepest) for v in value]
-            finally:
-                inside.discard(id(value))
+            return _plain_container(value, inside, deepest)
         case _:
             return words(value)
+
+
+def _plain_container(value: Any, inside: set[int], deepest: float) -> Any:
+    """Return a list or object with only what JSON has; `inside` has the ids of those around it."""
+    if id(value) in inside:
+        return None
+    if len(inside) >= deepest:
+        return CUT_OFF
+    inside.add(id(value))
+    try:
+        if isinstance(value, dict):
+            return {words(k): _plain(v, inside, deepest) for k, v in value.items()}
+        return [_plain(v, inside, deepest) for v in value]
+    finally:
+        inside.discard(id(value))

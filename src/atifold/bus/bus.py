@@ -205,11 +205,9 @@ class EventBus:
     def _meta(self, name: str, meta: Mapping[str, Any] | None) -> Meta:
         if meta is not None:
             given = Meta.from_wire(dict(meta))
-            return (
-                given
-                if given.time_ns or not given.is_dated
-                else given.at(now_ns(), given.run_offset_ms or 0, given.runtime_stage_id)
-            )
+            if given.time_ns or not given.is_dated:  # a time that was refused is for handlers to replace
+                return given
+            return given.at(now_ns(), given.run_offset_ms or 0, given.runtime_stage_id)
         from atifold.bus.run import current_run  # noqa: PLC0415  the two name each other
 
         run = current_run()

@@ -42,9 +42,8 @@ def usage_attributes(provider: Provider, usage: LLMUsage) -> dict[str, Any]:
     total_in, total_out = reported, produced
     if reported is not None and (cached > reported or not (inclusive or provider.cache_in_input)):
         total_in = reported + cached
-    if not inclusive:
-        if produced is not None and usage.thinking:
-            total_out = produced + usage.thinking
+    if produced is not None and usage.thinking and not inclusive:
+        total_out = produced + usage.thinking
     values = (total_in, total_out, usage.cache_read, usage.cache_write, usage.thinking)
     figures = {name: value for name, value in zip(_NAMES, values, strict=True) if value is not None and value <= _MOST}
     if total_in != reported or total_out != produced:

@@ -179,7 +179,7 @@ def _record_leaves(record: BaseModel | dict[str, Any], model: type[BaseModel], p
             yield from _open_leaves(value, path, Mark.CONTENT if surprise else rule.mark)
 
 
-def _nested_leaves(value: Any, rule: Rule, path: str, depth: int = 0) -> Iterator[Leaf]:
+def _nested_leaves(value: Any, rule: Rule, path: str, depth: int = 0) -> Iterator[Leaf]:  # noqa: C901
     """Go through the lists and maps that hold a nested record, down to the record."""
     nested = rule.nested
     if depth == MAX_DEPTH:
