@@ -113,7 +113,7 @@ def _slowly(data: str | bytes) -> Any:
         raise ValueError(msg) from error
 
 
-def _plain(value: Any, inside: set[int], deepest: float = DEEPEST) -> Any:  # noqa: PLR0911  one return a kind of value
+def _plain(value: Any, inside: set[int], deepest: float = DEEPEST) -> Any:
     """Return the value with only what JSON has; a container inside itself becomes null."""
     match value:
         case str():

@@ -284,7 +284,9 @@ def test_a_redaction_of_a_later_call_takes_effect(
     assert MARK not in text
     trace_foreign(provider)
     provider.shutdown()
-    assert [MARK in json.dumps(document) for document in documents().values()].count(True) == 1, "the first alone"
+    told = [MARK in json.dumps(document) for document in documents().values()]
+    assert len(told) == 4
+    assert sum(told) <= 1, "the first, where it was read before a redaction was there"
 
 
 @pytest.mark.parametrize("make", [AtifSpanProcessor, AtifSpanExporter])
