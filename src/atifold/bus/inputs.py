@@ -144,7 +144,7 @@ def count_of(name: str, value: Any) -> int | None:
     return None
 
 
-def inclusive(usage: dict[str, int]) -> dict[str, int]:
+def inclusive(usage: dict[str, Any]) -> dict[str, Any]:
     """Return counts of which input includes the cache's; more of the cache than of input prove that it did not."""
     cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
     if cached and cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:

@@ -352,7 +352,7 @@ class Machine:
     def abandon(self, run: RunState) -> None:
         """Seal the spans of a run that cannot be closed in order, inner ones first, as they are; drop the run."""
         for owner in reversed(run.owners):
-            inner = [call.record for call in (*owner.chats, *owner.tools)]
+            inner = [*(chat.record for chat in owner.chats), *(tool.record for tool in owner.tools)]
             for record in (*inner, *owner.held, *owner.discoveries.values(), owner.record):
                 if record is not None:
                     record.end_ns = run.last_ns if record.end_ns is None else record.end_ns

@@ -60,4 +60,4 @@ _NAMES = (
     semconv.USAGE_REASONING,
 )
 _COUNTS = ("input", "output", "cache_read", "cache_write", "thinking")
-_RAW_FIELDS = set(_COUNTS)
+_RAW_FIELDS = {"input", "output", "cache_read", "cache_write", "thinking"}

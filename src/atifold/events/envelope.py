@@ -104,8 +104,10 @@ class Meta:
 
     def _find_time(self) -> None:
         time_ns = self.extra.get(TIME_NS)
-        told = type(time_ns) is int and 0 <= time_ns <= LATEST_NS
-        self.time_ns = time_ns if told else self.wall_clock_ms * 1_000_000
+        if type(time_ns) is int and 0 <= time_ns <= LATEST_NS:
+            self.time_ns = time_ns
+        else:
+            self.time_ns = self.wall_clock_ms * 1_000_000
 
     @property
     def is_dated(self) -> bool:
@@ -141,7 +143,7 @@ class Meta:
             if type(value) is not wanted:
                 extra[key] = value
             elif wanted is not list:
-                if wanted is int and key == "wallClockMs" and not 0 <= value <= _LATEST_MS:
+                if key == "wallClockMs" and not 0 <= cast("int", value) <= _LATEST_MS:
                     extra[key] = value
                 else:
                     setattr(meta, name, value)
