@@ -154,3 +154,18 @@ def test_a_misspelt_setting_is_told_the_nearest_one() -> None:
     """As a variable is."""
     with pytest.raises(TypeError, match=r"no setting named graces; grace_s was meant\?"):
         Settings.from_env({}, graces=1)
+
+
+def test_a_value_that_cannot_be_read_is_said_once_in_a_process(caplog: pytest.LogCaptureFixture) -> None:
+    """A program may read its settings for each provider."""
+    with caplog.at_level(logging.WARNING, "atifold"):
+        for _ in range(3):
+            assert Settings.from_env({"ATIFOLD_GRACE_S": "soonish"}).grace_s == Settings().grace_s
+    assert len(caplog.records) == 1
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, 10**5000], ids=["text", "number"])
+def test_a_number_too_long_for_python_is_one_line(value: object) -> None:
+    """Of eighty characters and the words."""
+    with pytest.raises(TypeError, match=r"^max_value: .{1,80} was found, a (whole|smaller) number.* was wanted$"):
+        Settings.from_env({}, max_value=value)

@@ -29,6 +29,12 @@ or object.
 _PLAIN: Final = (str, int, float, list, tuple, dict)
 
 
+def minded(redact: object) -> None:
+    """Raise TypeError for a redaction that cannot be called."""
+    if redact is not None and not callable(redact):
+        raise TypeError(f"redact: a function is wanted, {type(redact).__name__} was found")
+
+
 class Redaction:
     """A user's function that never raises: where it fails, the value is withheld.
 

@@ -20,6 +20,9 @@ _log = logging.getLogger("atifold")
 PREFIX: Final = "ATIFOLD_"
 SERVE_PREFIX: Final = f"{PREFIX}SERVE_"
 """What variables begin with that stand for options of `atifold serve`; the command minds them."""
+
+_MOST_DIGITS: Final = 18
+_MOST_SHOWN: Final = 80  # characters of a value that cannot be read
 CAPTURE_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
@@ -65,13 +68,17 @@ def _number(value: str) -> float:
 
 
 def _size(value: str) -> int:
-    if not (value.isascii() and value.isdigit()):
+    if not _is_whole(value):
         raise _UnreadableError("a whole number, 0 or more")
     return int(value)
 
 
+def _is_whole(value: str) -> bool:
+    return value.isascii() and value.isdigit() and len(value) <= _MOST_DIGITS
+
+
 def _count(value: str) -> int:
-    if not (value.isascii() and value.isdigit() and int(value) > 0):
+    if not (_is_whole(value) and int(value) > 0):
         raise _UnreadableError("a whole number above 0")
     return int(value)
 
@@ -232,7 +239,9 @@ def _value(row: Setting, env: Mapping[str, str], override: object) -> Any:
         return row.parse(text) if text else row.default
     except _UnreadableError as wanted:
         words = "%s: %r was found, %s was wanted; %s is used"
-        _log.warning(words, row.variable, text, wanted, _plain(row.default))
+        if f"{row.variable}={text}" not in _warned:
+            _warned.add(f"{row.variable}={text}")
+            _log.warning(words, row.variable, text[:_MOST_SHOWN], wanted, _plain(row.default))
         return row.default
 
 
@@ -242,13 +251,16 @@ def _given(row: Setting, value: object) -> Any:
         text = _as_text(value, path=isinstance(row.default, Path)).strip()
         return row.parse(text) if text else row.default
     except _UnreadableError as wanted:
-        raise TypeError(f"{row.name}: {value!r} was found, {wanted} was wanted") from None
+        shown = repr(value if not isinstance(value, int) or value.bit_length() < _MOST_SHOWN else "a huge number")
+        raise TypeError(f"{row.name}: {shown[:_MOST_SHOWN]} was found, {wanted} was wanted") from None
 
 
 def _as_text(value: object, *, path: bool) -> str:
     """Write a value as the environment would hold it; a whole number as such, whatever its type."""
     if path and not isinstance(value, (str, Path)):
         raise _UnreadableError("a path")
+    if isinstance(value, int) and value.bit_length() > _MOST_SHOWN:
+        raise _UnreadableError("a smaller number")
     whole = isinstance(value, float) and value.is_integer()
     return f"{value:.0f}" if whole else str(_plain(value))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from atifold import EventBus
 from atifold.events import Event, UnknownEvent
 from atifold.events.envelope import build
+from atifold.jsontext import words
 
 
 class Name(str):
@@ -21,10 +23,11 @@ class Name(str):
 ODD = st.sampled_from([Name("m"), b"bytes", 3, 0.5, True, ["list"], {"a": 1}, object()])
 TEXT = st.one_of(st.text(), st.sampled_from(["\ud800", "gpt-4o"]))
 MAYBE_TEXT = st.one_of(st.none(), TEXT, ODD)
-COUNT = st.sampled_from(
-    [(None, None), (0, 0), (2**70, 2**70), (3.0, 3), ("7", 7), (True, None), (0.5, None), ("x", None)]
-)
-"""A count as it is given, and what is left of it: whole numbers, however written."""
+_KEPT = (0, 2**63 - 1)
+_READ = {3.0: 3, "7": 7}
+_REFUSED = (None, 2**70, -1, True, 0.5, "x")
+COUNT = st.sampled_from([*zip(_KEPT, _KEPT, strict=True), *_READ.items(), *((given, None) for given in _REFUSED)])
+"""A count as it is given, and what is left of it: whole numbers of 64 bits, however written."""
 
 NUMBER = st.one_of(st.none(), st.integers(), st.floats(), ODD)
 JSON = st.recursive(
@@ -59,6 +62,11 @@ def _is_as_read(event: Event, wire: dict[str, Any]) -> None:
     )
 
 
+def _figure(value: Any) -> Any:
+    """Return a number that is finite, None for anything else."""
+    return value if type(value) in (int, float) and math.isfinite(value) else None
+
+
 def _given(**fields: Any) -> dict[str, Any]:
     return {name.replace("__", "."): value for name, value in fields.items() if value is not None}
 
@@ -85,7 +93,12 @@ def test_a_request_is_as_read(
     settings = {"temperature": temperature, "max_tokens": max_tokens, "messages": messages}
     with bus.run("a") as run, run.llm(model, provider=provider, system=system, **settings):
         pass
-    wire = {"iteration": 1, "provider": provider, "model": model, "systemPromptChars": len(system or "")}
+    system = {str: system, bytes: "", list: "list"}.get(type(system), None if system is None else "s")
+    system = None if system is None else words(system)
+    temperature, max_tokens = _figure(temperature), _figure(max_tokens)
+    is_count = max_tokens is not None and 0 <= max_tokens < 2**63 and max_tokens == int(max_tokens)
+    max_tokens = int(max_tokens) if is_count else None
+    wire = {"iteration": 1, "provider": words(provider), "model": words(model), "systemPromptChars": len(system or "")}
     wire |= {"messagesCount": len(messages or ()), "toolsCount": 0}
     wire |= _given(systemPromptText=system, temperature=temperature)
     wire |= _given(atifold__maxTokens=max_tokens, atifold__messages=messages)
@@ -125,13 +138,17 @@ def test_an_answer_is_as_read(
     asked = told.get("atifold.toolCalls")
     assert [call["name"] for call in asked or ()] == [call["name"] for call in calls]
     wire: dict[str, Any] = {"iteration": 1, "durationMs": told["durationMs"], "content": content}
+    answer_id, model, finish_reason = (None if given is None else words(given) for given in (id, model, finish_reason))
     wire |= {"toolCallCount": len(calls), "stopReason": finish_reason or ("tool_calls" if calls else "stop")}
     usage = dict(
         zip(("input", "output", "cacheRead", "cacheWrite", "thinking"), (count for _, count in counts), strict=True)
     )
     if usage := _given(**usage):
+        cached = usage.get("cacheRead", 0) + usage.get("cacheWrite", 0)
+        if "input" in usage and usage["input"] < cached < 2**63 - usage["input"]:
+            usage["input"] += cached  # counted apart
         wire["usage"] = {**usage, "atifold.inclusive": True}
-    wire |= _given(providerResponseRef=id, atifold__responseModel=model, atifold__toolCalls=asked)
+    wire |= _given(providerResponseRef=answer_id, atifold__responseModel=model, atifold__toolCalls=asked)
     if fails:
         wire |= {"atifold.errorType": "ValueError", "atifold.error": "no"}
     _is_as_read(event, wire | ({"atifold.last": True} if calls else {}))

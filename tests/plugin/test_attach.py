@@ -16,6 +16,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 
 from atifold.bus import EventBus
+from atifold.emit import Emitter
 from atifold.plugin import AtifSpanExporter, AtifSpanProcessor, instrument
 from atifold.plugin.attach import attach
 from atifold.plugin.forerunner import Forerunner
@@ -271,3 +272,42 @@ turn()
 """)
     (document,) = documents().values()
     assert _messages(document) == ["Table for two", "Booked."]
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ("bus", "bus: an EventBus is wanted, int was found"),
+        ("directory", "directory: a path is wanted, int was found"),
+        ("logger_provider", "logger_provider: a LoggerProvider is wanted, int was found"),
+        ("meter_provider", "a MeterProvider is wanted, int was found"),
+        ("redact", "redact: a function is wanted, int was found"),
+    ],
+)
+def test_an_argument_of_another_kind_is_named(provider_of: Make, argument: str, words: str) -> None:
+    """A mistake in code is said where it was made."""
+    with pytest.raises(TypeError, match=f"^{words}$"):
+        instrument(provider_of(), **{argument: 5})  # type: ignore[arg-type]
+
+
+def test_a_step_of_a_shutdown_that_fails_costs_no_other(
+    provider_of: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nothing is raised, and the emitter of another bus ends what it holds."""
+    provider, exporter = provider_of(), InMemorySpanExporter()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    flush, flushed = Emitter.flush, list[Emitter]()
+
+    def fails_first(emitter: Emitter) -> None:
+        flushed.append(emitter)
+        if len(flushed) == 1:
+            raise RecursionError
+        flush(emitter)
+
+    buses = [EventBus(), EventBus()]
+    for bus in buses:
+        instrument(provider, bus=bus, processor=False).run("a").__enter__()
+    monkeypatch.setattr(Emitter, "flush", fails_first)
+    provider.shutdown()
+    assert [span.name for span in exporter.get_finished_spans()] == ["invoke_agent a"]
+    assert "a step of a flush or a shutdown failed: RecursionError" in caplog.text

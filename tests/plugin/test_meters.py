@@ -111,3 +111,43 @@ def test_importing_the_package_loads_no_metrics() -> None:
     code = "import atifold, sys; print(*[name for name in sys.modules if 'metrics' in name])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+TWICE = """
+import sys
+from opentelemetry import _logs, metrics
+from opentelemetry.sdk._logs import LoggerProvider
+from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+from opentelemetry.sdk.trace import TracerProvider
+from atifold import EventBus, instrument
+
+reader, logged, bus = InMemoryMetricReader(), InMemoryLogRecordExporter(), EventBus()
+metrics.set_meter_provider(MeterProvider([reader]))
+logs = LoggerProvider()
+logs.add_log_record_processor(SimpleLogRecordProcessor(logged))
+_logs.set_logger_provider(logs)
+
+def measure():
+    with bus.run("a") as run, run.llm("m", provider="p") as call:
+        call.respond("x", input_tokens=5)
+    scopes = reader.get_metrics_data().resource_metrics[0].scope_metrics
+    points = {m.name: m.data.data_points[0] for s in scopes for m in s.metrics}
+    found = len(logged.get_finished_logs())
+    logged.clear()
+    return points["gen_ai.client.inference.usage.input_tokens"].value, found
+
+first, second = TracerProvider(), TracerProvider()
+for provider in (first, second):
+    instrument(provider, bus=bus, processor=False)
+print(*measure())
+instrument(TracerProvider(), bus=bus, processor=False, meter_provider=metrics.get_meter_provider())
+print(*measure())
+"""
+
+
+def test_only_the_first_attachment_of_a_bus_writes_to_the_global_providers() -> None:
+    """What two living providers hear is counted once there; a provider that is given is written to all the same."""
+    done = subprocess.run([sys.executable, "-c", TWICE], check=True, capture_output=True, text=True)
+    assert done.stdout.split("\n")[:2] == ["5 1", "15 1"]

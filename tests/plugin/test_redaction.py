@@ -255,3 +255,42 @@ def test_the_table_of_structural_names_is_in_step_with_the_dialects() -> None:
     assert [name for name in content if structural.is_structural(name)] == []
     assert structural.is_structural("llm.output_messages.0.message.tool_calls.0.tool_call.id")
     assert not structural.is_structural("llm.output_messages.0.message.content")
+
+
+def test_a_redaction_of_a_later_call_takes_effect(
+    provider_of: Callable[..., TracerProvider], documents: Documents, tmp_path: Path
+) -> None:
+    """On spans and in trajectories, in place of none and of the one before; a call without one leaves it."""
+    provider, memory, bus = provider_of(), InMemorySpanExporter(), EventBus()
+    provider.add_span_processor(SimpleSpanProcessor(memory))
+
+    def attach(redact: Any) -> None:
+        instrument(provider, bus=bus, directory=tmp_path / "out", redact=redact, capture_content=True)
+
+    def said() -> str:
+        memory.clear()
+        with bus.run("a", MARK) as turn, turn.llm("m", provider="openai") as call:
+            call.respond(MARK)
+        return "".join(span.to_json() for span in memory.get_finished_spans())
+
+    attach(None)
+    assert MARK in said()
+    attach(stars)
+    attach(None)
+    assert MARK not in (text := said())
+    assert "***" in text
+    attach(nothing)
+    assert "***" not in (text := said())
+    assert MARK not in text
+    trace_foreign(provider)
+    provider.shutdown()
+    told = [MARK in json.dumps(document) for document in documents().values()]
+    assert len(told) == 4
+    assert sum(told) <= 1, "the first, where it was read before a redaction was there"
+
+
+@pytest.mark.parametrize("make", [AtifSpanProcessor, AtifSpanExporter])
+def test_a_redaction_can_be_called(make: Callable[..., Any], tmp_path: Path) -> None:
+    """Else nothing would leave, which is no mistake that anybody sees."""
+    with pytest.raises(TypeError, match=r"^redact: a function is wanted, str was found$"):
+        make(tmp_path, redact="x")

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from typing_extensions import Self
 
 from atifold.bus.clock import now_ns
-from atifold.bus.inputs import calls_of, count_of, money_of, text_of
+from atifold.bus.inputs import calls_of, count_of, identity_of, inclusive, money_of, text_of
+from atifold.jsontext import words
 
 if TYPE_CHECKING:
     from atifold.bus.bus import EventBus
     from atifold.bus.run import Run
 
 
+_NO_CALLS: Final[tuple[Any, ...]] = ()
 _TOOL: ContextVar[str | None] = ContextVar("atifold_tool", default=None)
 
 
@@ -92,7 +94,7 @@ class ModelBlock(Block):
         self,
         content: Any = "",
         *,
-        tool_calls: Iterable[Any] = (),
+        tool_calls: Iterable[Any] = _NO_CALLS,
         reasoning: str | None = None,
         model: str | None = None,
         id: str | None = None,  # noqa: A002  the field's own word
@@ -109,15 +111,17 @@ class ModelBlock(Block):
         `content` is its text (or content blocks, or a message of an SDK). `tool_calls` are what the
         model asked for: `{id, name, arguments}` each, or as an SDK gives them. Token counts are as
         the conventions count them: `input_tokens` includes cached and cache-write tokens,
-        `output_tokens` includes reasoning. None is unknown, which is not zero.
+        `output_tokens` includes reasoning. None is unknown, which is not zero, and so is what is no count
+        (below 0, beyond 64 bits). More cached and cache-write tokens than input tokens can only be counted
+        apart: then they are added to the input.
         """
         text = content if type(content) is str else text_of(content)
-        calls = calls_of(tool_calls) if tool_calls else []
+        calls = calls_of(tool_calls) if tool_calls is not _NO_CALLS else []
         self._run.requests.add(calls, instead_of=self._end_more.get("atifold.toolCalls", ()))
         self._end = end = {
             "content": text,
             "tool_call_count": len(calls),
-            "stop_reason": finish_reason or ("tool_calls" if calls else "stop"),
+            "stop_reason": identity_of(finish_reason) or ("tool_calls" if calls else "stop"),
         }
         usage = {
             "input": count_of("input_tokens", input_tokens),
@@ -128,18 +132,18 @@ class ModelBlock(Block):
         }
         usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
-            end["usage"] = usage
+            end["usage"] = inclusive(usage)
         if id is not None:
-            end["provider_response_ref"] = id
+            end["provider_response_ref"] = identity_of(id)
         more: dict[str, Any] = {}
         if model is not None:
-            more["atifold.responseModel"] = model
+            more["atifold.responseModel"] = identity_of(model)
         if calls:
             more["atifold.toolCalls"] = calls
         self._end_more = more
         self._cost = money_of("cost_usd", cost_usd)
         if reasoning is not None:
-            self._reasoning = [{"type": "thinking", "content": text_of(reasoning)}]
+            self._reasoning = [{"type": "thinking", "content": text_of(reasoning, "reasoning")}]
 
     def token(self, content: str) -> None:
         """Report a streamed chunk; only its time matters, its text is never written to a span."""
@@ -173,7 +177,7 @@ class ModelBlock(Block):
                 more["atifold.errorType"] = error_type(error)
         elif error is not None:
             more["atifold.errorType"] = error_type(error)
-            more["atifold.error"] = str(error)
+            more["atifold.error"] = words(error)
         self._run.count(end.get("usage"), end.get("content"))
         after = self._after()
         named = "atifold.toolCalls" in more  # all calls are named: nothing that follows belongs to this inference
@@ -262,7 +266,7 @@ class ToolBlock(Block):
             if not self._said:
                 self._end, self._error_type = {}, error_type(error)
         elif error is not None:
-            self.fail(str(error), type=error_type(error))
+            self.fail(words(error), type=error_type(error))
         ended_ns = now_ns()
         duration_ms = (ended_ns - self._started_ns) // 1_000_000
         fields = {"tool_call_id": self.id, "duration_ms": duration_ms, **self._end}

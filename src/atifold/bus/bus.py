@@ -117,8 +117,15 @@ class EventBus:
         `payload` is a mapping in wire form or a payload model; what cannot be read as the event's
         payload is kept as an `UnknownEvent`. Without `meta` the event belongs to the `bus.run(...)`
         it is emitted in, else to a run that lasts until the next turn starts. Never raises for
-        what a handler does.
+        what a handler does, nor for what a payload or an envelope holds.
+
+        Raises TypeError where `event` is neither an `Event` nor a name, or `meta` neither a `Meta` nor a
+        mapping: that is a mistake in the caller's code.
         """
+        if not isinstance(event, (str, Event)):
+            raise TypeError(f"event: {type(event).__name__} was found, a name or an Event was wanted")
+        if meta is not None and not isinstance(meta, (Meta, Mapping)):
+            raise TypeError(f"meta: {type(meta).__name__} was found, a Meta or a mapping was wanted")
         name = event if isinstance(event, str) else event.type
         route = self._routes.get(name) or self._route(name)
         if not route.handlers:
@@ -198,7 +205,9 @@ class EventBus:
     def _meta(self, name: str, meta: Mapping[str, Any] | None) -> Meta:
         if meta is not None:
             given = Meta.from_wire(dict(meta))
-            return given if given.time_ns else given.at(now_ns(), given.run_offset_ms or 0, given.runtime_stage_id)
+            if given.time_ns or not given.is_dated:  # a time that was refused is for handlers to replace
+                return given
+            return given.at(now_ns(), given.run_offset_ms or 0, given.runtime_stage_id)
         from atifold.bus.run import current_run  # noqa: PLC0415  the two name each other
 
         run = current_run()

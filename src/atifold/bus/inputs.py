@@ -7,43 +7,55 @@ each argument.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
-from atifold.jsontext import from_json
+from atifold.jsontext import from_json, words
 
 _LOG = logging.getLogger("atifold")
-_SAID: set[str] = set()
+_DEEPEST: Final = 64  # levels of content blocks; an SDK's answer has three
+_MOST_TOKENS: Final = 2**63 - 1
+
+UNUSED: Final[Counter[str]] = Counter()
+"""How many values could not be used, in this process, by the name of the argument."""
 
 
 def plain(value: Any) -> Any:
-    """Return an SDK's object (pydantic, or with `to_dict`) as a dict; other values as they are."""
+    """Return an SDK's object (pydantic, or with `to_dict`) as a dict; other values, and what raises, as they are."""
     if type(value) is dict:  # asked first: the checks for other mappings cost ten times that
         return value
-    if isinstance(value, Mapping):
-        return dict(value)
-    for method in ("model_dump", "to_dict"):
-        dump = getattr(value, method, None)
-        if callable(dump):
-            try:
+    try:
+        if isinstance(value, Mapping):
+            return dict(value)
+        for method in ("model_dump", "to_dict"):
+            dump = getattr(value, method, None)
+            if callable(dump):
                 return dump()
-            except Exception:  # noqa: BLE001  somebody else's object
-                return str(value)
+    except Exception:  # noqa: BLE001  somebody else's object
+        return value
     return value
 
 
-def text_of(content: Any) -> str:
+def identity_of(value: Any) -> str | None:
+    """Return what names a session, a run, an agent or the like as a text, whatever it is; None for None."""
+    return value if value is None or (type(value) is str and value.isascii()) else words(value)
+
+
+def text_of(content: Any, name: str = "content", depth: int = 0) -> str:
     """Return the text of an answer: a text, a list of content blocks, a message, or None."""
     if isinstance(content, str):
-        return content
+        return identity_of(content) or ""
     if content is None:
         return ""
     content = plain(content)
-    if isinstance(content, dict):
-        return text_of(content.get("text", content.get("content")))
-    if isinstance(content, (list, tuple)):
-        return "\n".join(text for block in content if (text := text_of(block)))
-    unusable("content", content, "a text or a list of content blocks")
+    if depth < _DEEPEST:
+        if isinstance(content, dict):
+            return text_of(content.get("text", content.get("content")), name, depth + 1)
+        if isinstance(content, (list, tuple)):
+            return "\n".join(text for block in content if (text := text_of(block, name, depth + 1)))
+    unusable(name, content, "a text or a list of content blocks")
     return ""
 
 
@@ -54,13 +66,18 @@ def calls_of(tool_calls: Any) -> list[dict[str, Any]]:
             unusable("tool_calls", tool_calls, "a list of {id, name, arguments}")
         return []
     calls = []
-    for call in tool_calls:
+    for call in _items("tool_calls", tool_calls):
         found = plain(call)
         if isinstance(found, dict):
-            calls.append(dict(found))
+            calls.append({key: _exact(value) for key, value in found.items()})
         else:
             unusable("tool_calls", call, "{id, name, arguments}")
     return calls
+
+
+def _exact(value: Any) -> Any:
+    """Return a text of a class of its own as a plain one: such a class need not be hashable."""
+    return str.__str__(value) if isinstance(value, str) and type(value) is not str else value
 
 
 def called(call: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -79,13 +96,21 @@ def messages_of(messages: Any) -> list[Any] | None:
         unusable("messages", messages, "a list of messages")
         return None
     found = []
-    for message in messages:
+    for message in _items("messages", messages):
         shaped = message if type(message) is dict else plain(message)
         if isinstance(shaped, dict):
             found.append(shaped)
         else:
             unusable("messages", message, "{role, content} or {role, parts}")
     return found
+
+
+def _items(name: str, values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the items of a series, up to where it raises."""
+    try:
+        yield from values
+    except Exception:  # noqa: BLE001  somebody else's iterable
+        unusable(name, values, "an iterable that does not raise")
 
 
 def _is_series(value: Any) -> bool:
@@ -117,31 +142,53 @@ def text_id(value: object) -> str | None:
 
 
 def count_of(name: str, value: Any) -> int | None:
-    """Return a token count; None where it is none."""
-    if value is None or type(value) is int:
+    """Return a token count; None where it is none: below 0, beyond 64 bits, no whole number."""
+    if value is None or (type(value) is int and 0 <= value <= _MOST_TOKENS):
         return value
     try:
-        if not isinstance(value, bool) and float(value) == int(float(value)):
-            return int(float(value))
-    except (TypeError, ValueError, OverflowError):
+        figure = -1 if isinstance(value, (bool, int)) else float(value)
+        if 0 <= figure <= _MOST_TOKENS and figure == int(figure):
+            return int(figure)
+    except Exception:  # noqa: BLE001, S110  somebody else's object; it is said below
         pass
-    unusable(name, value, "a whole number")
+    unusable(name, value, "a whole number, 0 or more")
+    return None
+
+
+def inclusive(usage: dict[str, Any]) -> dict[str, Any]:
+    """Return counts of which input includes the cache's; more of the cache than of input prove that it did not."""
+    cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
+    if cached and cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
+        usage["input"] += cached
+    return usage
+
+
+def figure_of(name: str, value: Any) -> float | None:
+    """Return a setting of a request that is a number; None where it is none, or not finite."""
+    if value is None or type(value) is int:
+        return value
+    if type(value) is float and math.isfinite(value):
+        return value
+    unusable(name, value, "a finite number")
     return None
 
 
 def money_of(name: str, value: Any) -> float | None:
-    """Return an amount of money; None where it is none."""
-    if value is None or type(value) is float or type(value) is int:
+    """Return an amount of money; None where it is none: below 0, infinite, no number."""
+    if value is None or (type(value) is float and 0 <= value < math.inf):
         return value
     try:
-        return None if isinstance(value, bool) else float(value)
-    except (TypeError, ValueError):
-        unusable(name, value, "a number")
-        return None
+        amount = -1.0 if isinstance(value, bool) else float(value)
+        if 0 <= amount < math.inf:
+            return value if type(value) is int else amount
+    except Exception:  # noqa: BLE001, S110  somebody else's object; it is said below
+        pass
+    unusable(name, value, "a number, 0 or more")
+    return None
 
 
 def unusable(name: str, value: Any, wanted: str) -> None:
-    """Say once for each argument that its value cannot be used; the value itself may be private."""
-    if name not in _SAID:
-        _SAID.add(name)
+    """Count that a value cannot be used, and say so once for each argument; the value itself may be private."""
+    UNUSED[name] += 1
+    if UNUSED[name] == 1:
         _LOG.warning("%s: found %s, wanted %s; it is left out, and said once", name, type(value).__name__, wanted)

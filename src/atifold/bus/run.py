@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from atifold.bus.blocks import Block, ModelBlock, ToolBlock, current_tool, error_type, given, reset
 from atifold.bus.clock import now_ns
-from atifold.bus.inputs import arguments_of, calls_of, messages_of
+from atifold.bus.inputs import arguments_of, calls_of, count_of, figure_of, identity_of, messages_of, text_of
 from atifold.bus.requests import Requests
 from atifold.events.envelope import Meta
+from atifold.jsontext import words
 
 if TYPE_CHECKING:
     from atifold.bus.bus import EventBus
@@ -56,22 +57,24 @@ class Run(Block):
         """Take the agent's name, the user's prompt and what identifies the run.
 
         `session_id` ties the runs of one conversation; without one no conversation id is written.
-        `run_id` is made up where none is given. `caller` is the run that this one works for, where no
+        `run_id` is made up where none is given. Names and ids of other types than text (a UUID, say) are
+        written as `str()` writes them. `caller` is the run that this one works for, where no
         span of it is the current one (in a thread of its own, say).
         """
         super().__init__(bus)
+        agent = identity_of(agent) or ""
         self.agent_name = agent
-        self.prompt = prompt
-        self.run_id = run_id or _new_run_id()
+        self.prompt = None if prompt is None else text_of(prompt, "prompt")
+        self.run_id = identity_of(run_id) or _new_run_id()
         self.answer: str | None = None
-        self._version = version
+        self._version = identity_of(version)
         self._caller = caller
         self._envelope = Meta(
             run_id=self.run_id,
             composition_path=(f"Agent:{agent}",),
-            session_id=session_id,
-            principal=principal,
-            tenant=tenant,
+            session_id=identity_of(session_id),
+            principal=identity_of(principal),
+            tenant=identity_of(tenant),
         )
         self._stages = itertools.count(1)
         self._iterations = itertools.count(1)
@@ -108,22 +111,22 @@ class Run(Block):
         """
         request: dict[str, Any] = {}
         if system is not None:
-            request["system_prompt_text"] = system
-        if temperature is not None:
-            request["temperature"] = temperature
+            request["system_prompt_text"] = text_of(system, "system")
+        if temperature is not None and (warmth := figure_of("temperature", temperature)) is not None:
+            request["temperature"] = warmth
         more: dict[str, Any] = {}
-        if max_tokens is not None:
-            more["atifold.maxTokens"] = max_tokens
-        if top_p is not None:
-            more["atifold.topP"] = top_p
+        if max_tokens is not None and (most := count_of("max_tokens", max_tokens)) is not None:
+            more["atifold.maxTokens"] = most
+        if top_p is not None and (share := figure_of("top_p", top_p)) is not None:
+            more["atifold.topP"] = share
         if reasoning_effort is not None:
-            more["atifold.reasoningEffort"] = reasoning_effort
+            more["atifold.reasoningEffort"] = identity_of(reasoning_effort)
         history = messages_of(messages)
         if history is not None:
             more["atifold.messages"] = history
         if tools is not None:
             more["atifold.toolDefinitions"] = calls_of(tools)
-        return ModelBlock(self, model, provider, request, more)
+        return ModelBlock(self, identity_of(model) or "", identity_of(provider) or "", request, more)
 
     def tool(self, name: str, arguments: Any = None, *, id: object = None) -> ToolBlock:  # noqa: A002  the field's own word
         """Return a context manager for one execution of a tool.
@@ -205,7 +208,7 @@ class Run(Block):
         reset(self._token)
         ended_ns = now_ns()
         if error is not None and not isinstance(error, GeneratorExit):
-            payload = {"error": str(error), "stage": "run", "scope": "run", "atifold.errorType": error_type(error)}
+            payload = {"error": words(error), "stage": "run", "scope": "run", "atifold.errorType": error_type(error)}
             self.bus.emit("agentfootprint.error.fatal", payload, meta=self.meta("agent#0", ended_ns))
             return
         totals = {

@@ -13,6 +13,7 @@ from opentelemetry import trace
 from opentelemetry.trace import SpanContext
 
 from atifold.bus.bus import EventBus, Release
+from atifold.bus.clock import now_ns
 from atifold.emit.current import Current
 from atifold.emit.log import NO_LOG, Log
 from atifold.emit.machine import STILL_OPEN, Handler, Machine
@@ -20,12 +21,12 @@ from atifold.emit.places import PLACES
 from atifold.emit.record import Moment, Record
 from atifold.emit.redaction import Redactor
 from atifold.emit.spellings import Spelling
-from atifold.emit.state import Owner
+from atifold.emit.state import Owner, RunState
 from atifold.emit.sweeper import Sweeper
 from atifold.emit.unplaced import Fact
 from atifold.emit.writer import NextIds, SpanWriter
 from atifold.events import full_name
-from atifold.events.envelope import Event, UnknownEvent
+from atifold.events.envelope import LATEST_NS, Event, UnknownEvent
 from atifold.jsontext import scrub
 from atifold.redaction import Redact
 from atifold.spans import SideDoor
@@ -101,8 +102,19 @@ class Emitter:
         self._grace_s = grace_s if live else None
         self._observers: tuple[Observer, ...] = (*observers, log) if log is not NO_LOG else tuple(observers)
         self._redactor = None if redact is None else Redactor(redact, self._redaction_failed)
+        self._redact = redact
         self._start_clean()
         self.counts = self._machine.counts
+
+    @property
+    def redact(self) -> Redact | None:
+        """Return who is asked of events, None for nobody."""
+        return self._redact
+
+    def redact_with(self, redact: Redact) -> None:
+        """Ask `redact` of every event from now on, in place of whoever was asked before."""
+        self._machine.writer.redacted = True
+        self._redact, self._redactor = redact, Redactor(redact, self._redaction_failed)
 
     def _start_clean(self) -> None:
         self._lock = threading.RLock()
@@ -120,12 +132,14 @@ class Emitter:
 
         return detach
 
-    def handle(self, event: Event[Any]) -> None:
+    def handle(self, event: Event[Any]) -> None:  # noqa: C901  a call more for each event costs more than a branch
         """Take one event; never raises."""
         machine = self._machine
         if self._redactor is not None:
             event = self._redacted(self._redactor, event)
         handler = self._handlers.get(event.type) or self._handler(event.type)
+        if not 0 < event.meta.time_ns <= LATEST_NS and not event.meta.is_dated:
+            event = self._dated(event)
         payload = event.payload
         if type(payload) is UnknownEvent and payload.reason == "unreadable":
             handler = _count_unreadable
@@ -159,8 +173,7 @@ class Emitter:
             for run in list(machine.runs.values()):
                 ended = run.owners and all(_over(owner) for owner in run.owners)
                 if ended and run.last_ns <= quiet_since_ns:
-                    machine.close_run(run, run.last_ns)
-                    machine.forget(run)
+                    self._close(run)
                 else:
                     waiting = waiting or bool(ended)
             machine.to_seal = waiting
@@ -175,8 +188,7 @@ class Emitter:
         with self._lock:
             for run in list(machine.runs.values()):
                 whole = all(_over(owner) for owner in run.owners)
-                machine.close_run(run, run.last_ns, incomplete=None if whole else STILL_OPEN)
-                machine.forget(run)
+                self._close(run, None if whole else STILL_OPEN)
             ready, machine.ready = machine.ready, []
             said = machine.unplaced.take()
             machine.forget_everything()
@@ -189,6 +201,28 @@ class Emitter:
         self._machine.forget_everything()
 
     # ---- inside ----------------------------------------------------------------------------------
+
+    def _dated(self, event: Event[Any]) -> Event[Any]:
+        """Return an event whose time cannot be one with the last good time of its run, else with the present."""
+        meta = event.meta
+        self.counts["times_refused"] += 1
+        if self.counts["times_refused"] == 1:
+            _LOG.warning("event %s has a time that cannot be one; another is used, later ones are counted", event.type)
+        run = self._machine.runs.get(meta.run_id)
+        time_ns = now_ns() if run is None else run.last_ns
+        dated = meta.at(time_ns, meta.run_offset_ms or 0, meta.runtime_stage_id)
+        dated.extra = {"wallClockMs": meta.wall_clock_ms or meta.time_ns // 1_000_000, **meta.extra}
+        return replace(event, meta=dated)
+
+    def _close(self, run: RunState, incomplete: str | None = None) -> None:
+        """Seal all of a run; where that fails its spans end as they are, and no other run hears of it."""
+        machine = self._machine
+        try:
+            machine.close_run(run, run.last_ns, incomplete=incomplete)
+            machine.forget(run)
+        except Exception as error:  # noqa: BLE001  guards the user's program and the other runs
+            self._complain("runs_failed", "a run could not be closed in order", error)
+            machine.abandon(run)
 
     def _write(self, ready: Sequence[Record], said: Sequence[Fact]) -> None:
         """End sealed spans and tell facts, each whatever became of the others: a user's processor may raise."""

@@ -7,7 +7,7 @@ reads again.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from atifold import semconv
 from atifold.emit.names import attribute_name
@@ -15,7 +15,16 @@ from atifold.emit.record import Facts, Moment
 from atifold.emit.redaction import withheld_names
 from atifold.events.envelope import Event
 from atifold.events.marks import Leaf, Mark, leaves
-from atifold.jsontext import to_json_text
+from atifold.jsontext import scrub, to_json_text, words
+
+_INT64: Final = range(-(2**63), 2**63)
+
+
+def held(value: Any) -> Any:
+    """Return a value as every encoder holds it: a text as UTF-8 can, a whole number beyond 64 bits as text."""
+    if type(value) is str:
+        return scrub(value)
+    return words(value) if type(value) is int and value not in _INT64 else value
 
 
 class JsonText(str):
@@ -38,7 +47,7 @@ def facts_of(event: Event[Any], without: frozenset[str] = frozenset()) -> Facts:
             lists.setdefault(path.split("[]", 1)[0], []).append(leaf)
         elif value not in ({}, []):
             target = facts.structure if mark is Mark.STRUCTURE else facts.content
-            target[attribute_name(domain, path)] = value
+            target[attribute_name(domain, path)] = held(value)
     for path, found in lists.items():
         target = facts.structure if all(mark is Mark.STRUCTURE for _, mark, _ in found) else facts.content
         target[attribute_name(domain, path)] = _listed(event, path, found)
@@ -55,7 +64,7 @@ def moment_of(event: Event[Any]) -> Moment:
 
 def _listed(event: Event[Any], path: str, found: list[Leaf]) -> Any:
     if all(leaf_path == path + "[]" and isinstance(value, str) for leaf_path, _, value in found):
-        return tuple(value for _, _, value in found)
+        return tuple(scrub(value) for _, _, value in found)
     return JsonText(to_json_text(_value_at(event, path.split("."))))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from opentelemetry import trace
 from opentelemetry.context import Context
@@ -12,6 +12,8 @@ from opentelemetry.trace import TraceFlags
 from atifold.emit.machine import Machine
 from atifold.emit.record import Record
 from atifold.events.envelope import Meta
+
+_DEEPEST: Final = 64
 
 
 def calling_tool(
@@ -58,15 +60,13 @@ def _is_ours(machine: Machine, at: trace.SpanContext) -> bool:
     return at.is_valid and any(record.at.span_id == at.span_id for record in machine.by_stage.values())
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: Any, depth: int = 0) -> Iterator[str]:
+    """Yield the texts of arguments; a prompt lies in none that is nested deeper than most arguments are."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _texts(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _texts(item)
+    elif depth < _DEEPEST and isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item, depth + 1)
 
 
 def remote_parent(meta: Meta) -> Context | None:

@@ -25,6 +25,7 @@ from atifold.emit.pauses import Pauses
 from atifold.emit.record import Facts, Moment, Record, add, no_facts
 from atifold.emit.state import Chat, Owner, Path, RunState, Tool, base_path, branch_name
 from atifold.emit.unplaced import Unplaced
+from atifold.emit.usage import sound_usage
 from atifold.emit.withheld import Withheld
 from atifold.emit.writer import SpanWriter
 from atifold.events.envelope import Event, Meta
@@ -91,14 +92,18 @@ class Machine:
             run.session_id = meta.session_id
         for name, value in (("principal", meta.principal), ("tenant", meta.tenant)):
             if value is not None:
-                run.owner_identity[f"agentfootprint.{name}"] = value
+                run.owner_identity[f"agentfootprint.{name}"] = self.conversation(value)
         return run
 
     def _abandon_oldest(self) -> None:
         oldest = next(iter(self.runs.values()))
         if oldest.owners:
             self.counts["runs_abandoned"] += 1
-            self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
+            try:
+                self.close_run(oldest, oldest.last_ns, incomplete=ABANDONED)
+            except Exception:  # noqa: BLE001  guards the run that comes
+                self.counts["runs_failed"] += 1
+                self.abandon(oldest)
         self.forget(oldest)
 
     def find(self, event: Event[Any]) -> Owner | None:
@@ -179,7 +184,7 @@ class Machine:
         if parent is None:
             above = run.owner(opening.path)
             parent = above.record if above is not None and above.record is not None else self.outside()
-        first[semconv.RUN_ID] = run.run_id
+        first[semconv.RUN_ID] = scrub(run.run_id)
         first.update(run.owner_identity)
         key = (opening.kind, opening.path, opening.start_ns)
         name = opening.span_name.strip()
@@ -219,11 +224,11 @@ class Machine:
         return self.writer.start(name, kind, start_ns, first, parent, (run.run_id, key), links)
 
     def conversation(self, session_id: str) -> str:
-        """Return the conversation id of a session: as it is, or hashed where the user wants that."""
+        """Return what names a session or a person: as it is, or hashed where the user wants that."""
         return (
             hashlib.sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()
             if self.hashed_session
-            else session_id
+            else scrub(session_id)
         )
 
     # ---- model calls and tools -------------------------------------------------------------------
@@ -244,6 +249,8 @@ class Machine:
             if incomplete:
                 record.unfinished(incomplete)
         owner.calls.infer(record.attributes.get(semconv.REQUEST_MODEL))
+        if chat.usage is not None:
+            chat.usage = sound_usage(chat.usage, self.counts)
         write_answer(self.writer, chat, self.withheld)
         owner.chats.remove(chat)
         if chat.told:
@@ -357,6 +364,20 @@ class Machine:
         while run.owners:
             outermost = min(run.owners, key=lambda o: len(o.path))
             self.close_owner(outermost, end_ns, **how)
+
+    def abandon(self, run: RunState) -> None:
+        """Seal the spans of a run that cannot be closed in order, inner ones first, as they are; drop the run."""
+        for owner in reversed(run.owners):
+            inner = [*(chat.record for chat in owner.chats), *(tool.record for tool in owner.tools)]
+            for record in (*inner, *owner.held, *owner.discoveries.values(), owner.record):
+                if record is not None:
+                    record.end_ns = run.last_ns if record.end_ns is None else record.end_ns
+                    record.unfinished(ABANDONED)
+                    self.ready.append(record)
+        run.owners.clear()
+        self.runs.pop(run.run_id, None)
+        for key in [key for key in self.by_stage if key[0] == run.run_id]:
+            del self.by_stage[key]
 
     def forget(self, run: RunState) -> None:
         """Drop a run that nothing is open of."""

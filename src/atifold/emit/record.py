@@ -12,6 +12,7 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.tally import Calls, Gaps, Offers
+from atifold.jsontext import scrub
 
 MOST_MOMENTS: Final = 128  # on one span: the SDK's own default
 _MOST_KEPT: Final = 1_024  # for the log and for side doors
@@ -138,8 +139,8 @@ class Record:
     def fail(self, error_type: str, text: str | None) -> None:
         """Mark the span as failed; the first reason stays."""
         if self.error_type is None:
-            self.error_type = error_type
-            self.error_text = text
+            self.error_type = scrub(error_type)
+            self.error_text = None if text is None else scrub(text)
 
     def unfinished(self, reason: str) -> None:
         """Say why this span is not complete."""

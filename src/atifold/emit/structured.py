@@ -24,6 +24,7 @@ _JSON: Final = frozenset(
 )
 """Attributes of the conventions that hold JSON text on spans; a tool's result may be any other text."""
 
+_DEEPEST: Final = 30  # levels; each is up to three messages of OTLP, of which parsers read a hundred
 _MAYBE_HUGE: Final = re.compile(r"\d{19}")
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -37,9 +38,17 @@ def structured(attributes: Mapping[str, Any]) -> dict[str, Any]:
 
 def _read(text: Any) -> Any:
     value = parsed(text) if isinstance(text, str) and text[:1] in ("[", "{") else None
-    if not is_list(value) and not is_object(value):
+    if not (is_list(value) or is_object(value)) or (text.count("[") + text.count("{") > _DEEPEST and _is_deep(value)):
         return text
     return _fitting(value) if _MAYBE_HUGE.search(text) else value
+
+
+def _is_deep(value: Any, levels: int = _DEEPEST) -> bool:
+    """Tell whether a value is nested deeper than a protobuf parser reads: it would cost the whole attribute."""
+    if levels == 0:
+        return True
+    items = value.values() if is_object(value) else value if is_list(value) else ()
+    return any(_is_deep(item, levels - 1) for item in items)
 
 
 def _fitting(value: Any) -> Any:

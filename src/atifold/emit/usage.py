@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from atifold import semconv
 from atifold.events.stream import LLMUsage
 from atifold.semconv import Provider
 
+_MOST = 2**63 - 1
 RAW = "agentfootprint.stream.usage."
 """Prefix of the figures as the provider's adapter reported them."""
+
+
+def sound_usage(usage: LLMUsage, counts: Counter[str]) -> LLMUsage:
+    """Return a usage without counts that are none, below 0 or beyond 64 bits; each is counted."""
+    counted = usage.__dict__
+    for name in _COUNTS:
+        count = counted[name]
+        if count is not None and not 0 <= count <= _MOST:
+            break
+    else:
+        return usage
+    odd = [name for name in _COUNTS if (count := getattr(usage, name)) is not None and not 0 <= count <= _MOST]
+    counts["figures_unknown"] += len(odd)
+    return usage.model_copy(update=dict.fromkeys(odd))
 
 
 def usage_attributes(provider: Provider, usage: LLMUsage) -> dict[str, Any]:
@@ -17,20 +33,19 @@ def usage_attributes(provider: Provider, usage: LLMUsage) -> dict[str, Any]:
 
     Input includes cache reads and writes, output includes reasoning (conventions, notes on
     `gen_ai.usage.*`). Figures of `bus.run` are counted so already, and marked. More cached tokens
-    than input tokens prove that the cache is counted apart, whatever the provider's row says.
+    than input tokens prove that the cache is counted apart, whatever the provider's row or the mark says.
     The figures as reported are kept where they are others.
     """
     reported, produced = usage.input, usage.output
     cached = (usage.cache_read or 0) + (usage.cache_write or 0)
     inclusive = bool(usage.__pydantic_extra__ and usage.__pydantic_extra__.get("atifold.inclusive"))
     total_in, total_out = reported, produced
-    if not inclusive:
-        if reported is not None and (not provider.cache_in_input or cached > reported):
-            total_in = reported + cached
-        if produced is not None and usage.thinking:
-            total_out = produced + usage.thinking
+    if reported is not None and (cached > reported or not (inclusive or provider.cache_in_input)):
+        total_in = reported + cached
+    if produced is not None and usage.thinking and not inclusive:
+        total_out = produced + usage.thinking
     values = (total_in, total_out, usage.cache_read, usage.cache_write, usage.thinking)
-    figures = {name: value for name, value in zip(_NAMES, values, strict=True) if value is not None}
+    figures = {name: value for name, value in zip(_NAMES, values, strict=True) if value is not None and value <= _MOST}
     if total_in != reported or total_out != produced:
         raw = usage.model_dump(exclude_none=True, include=_RAW_FIELDS)
         figures.update((RAW + name, value) for name, value in raw.items())
@@ -44,4 +59,5 @@ _NAMES = (
     semconv.USAGE_CACHE_WRITE,
     semconv.USAGE_REASONING,
 )
+_COUNTS = ("input", "output", "cache_read", "cache_write", "thinking")
 _RAW_FIELDS = {"input", "output", "cache_read", "cache_write", "thinking"}

@@ -43,8 +43,11 @@ class Withheld:
             return None
         return [{**message, "parts": [self._part(part) for part in message["parts"]]} for message in messages]
 
+    def _knows(self, call_id: object) -> bool:
+        return type(call_id) is str and call_id in self._keys
+
     def _tells(self, part: Any) -> bool:
-        return isinstance(part, dict) and part.get("type") == "tool_call" and part.get("id") in self._keys
+        return isinstance(part, dict) and part.get("type") == "tool_call" and self._knows(part.get("id"))
 
     def _part(self, part: Any) -> Any:
         if not self._tells(part):

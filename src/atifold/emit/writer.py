@@ -61,7 +61,7 @@ class SpanWriter:
         self._ids = ids
         self._log = log
         self._max_value = max_value
-        self._redacted = redacted
+        self.redacted = redacted
         self._spelling = spelling
         self._lane = Lane(tracer, doors)
         self._resource = dict(getattr(getattr(tracer, "resource", None), "attributes", None) or {})
@@ -135,7 +135,7 @@ class SpanWriter:
         doors = self._doors()
         if doors:
             whole = partial(self._span, record, end_ns)
-            if self._redacted:
+            if self.redacted:
                 vars(whole)["redacted"] = True  # see `atifold.spans.SideDoor`
             for door in doors:
                 door.closed(whole, sampled=record.at.trace_flags.sampled)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from atifold.events.payload import Payload
 
+LATEST_NS: Final = 2**63 - 1
+"""The last time that every backend can hold: in the year 2262."""
+
 TIME_NS: Final = "atifold.timeNs"
 """Our own field of the envelope: nanoseconds since the epoch, where milliseconds are too coarse."""
 
@@ -67,7 +70,9 @@ class Meta:
     """The envelope: when an event happened, in which run, and where in the run.
 
     `wall_clock_ms` is milliseconds since the epoch (0: unknown), `run_offset_ms` milliseconds since
-    the run, or the resumed leg of it, began; `time_ns` is the time as finely as it is known. `run_id`
+    the run, or the resumed leg of it, began; `time_ns` is the time as finely as it is known. A time on
+    the wire before the epoch or after the year 2262 (nanoseconds taken for milliseconds, say) is unknown,
+    the figure itself kept in `extra`. `run_id`
     is empty where unknown. `subflow_path` is the nesting of subflows, `composition_path` the outermost
     runner's. Of the others None means: not given.
     `extra` holds what is no field, or has a value that the field cannot hold, by its wire name.
@@ -99,7 +104,17 @@ class Meta:
 
     def _find_time(self) -> None:
         time_ns = self.extra.get(TIME_NS)
-        self.time_ns = time_ns if type(time_ns) is int else self.wall_clock_ms * 1_000_000
+        if type(time_ns) is int and 0 <= time_ns <= LATEST_NS:
+            self.time_ns = time_ns
+        else:
+            self.time_ns = self.wall_clock_ms * 1_000_000
+
+    @property
+    def is_dated(self) -> bool:
+        """Tell whether the time can be one: what was refused on the wire, or given so in code, is none."""
+        if self.time_ns == 0 and self.extra:
+            return "wallClockMs" not in self.extra and TIME_NS not in self.extra
+        return 0 <= self.time_ns <= LATEST_NS
 
     def at(self, time_ns: int, run_offset_ms: int, stage_id: str) -> Meta:
         """Return this envelope for an event of another time and stage.
@@ -128,7 +143,10 @@ class Meta:
             if type(value) is not wanted:
                 extra[key] = value
             elif wanted is not list:
-                setattr(meta, name, value)
+                if key == "wallClockMs" and not 0 <= cast("int", value) <= _LATEST_MS:
+                    extra[key] = value
+                else:
+                    setattr(meta, name, value)
             elif set(map(type, items := cast("list[str]", value))) <= _STRINGS:
                 setattr(meta, name, tuple(items))
             else:
@@ -143,7 +161,8 @@ class Meta:
     def _floor_clocks(self) -> None:
         for key in ("wallClockMs", "runOffsetMs"):
             value = self.extra.get(key)
-            if type(value) is float and abs(value) < _NO_CLOCK:
+            lowest, most = (0, _LATEST_MS) if key == "wallClockMs" else (-_NO_CLOCK, _NO_CLOCK)
+            if type(value) is float and lowest <= value <= most:
                 setattr(self, _FIELDS[key][0], int(value // 1))
 
     def to_wire(self) -> dict[str, Any]:
@@ -162,6 +181,7 @@ class Meta:
 
 _REQUIRED_SET: Final = frozenset(_REQUIRED)
 _STRINGS: Final = frozenset({str})
+_LATEST_MS: Final = LATEST_NS // 1_000_000
 _NO_CLOCK: Final = 1e15  # milliseconds; beyond it lies no date, and NaN is not below it
 
 

@@ -179,18 +179,20 @@ def _record_leaves(record: BaseModel | dict[str, Any], model: type[BaseModel], p
             yield from _open_leaves(value, path, Mark.CONTENT if surprise else rule.mark)
 
 
-def _nested_leaves(value: Any, rule: Rule, path: str) -> Iterator[Leaf]:
+def _nested_leaves(value: Any, rule: Rule, path: str, depth: int = 0) -> Iterator[Leaf]:  # noqa: C901
     """Go through the lists and maps that hold a nested record, down to the record."""
     nested = rule.nested
-    if nested is not None and isinstance(value, nested):
+    if depth == MAX_DEPTH:
+        yield path, Mark.CONTENT, value
+    elif nested is not None and isinstance(value, nested):
         yield from _record_leaves(value, nested, path + ".")
     elif is_list(value) and value:
         for item in value:
-            yield from _nested_leaves(item, rule, path + "[]")
+            yield from _nested_leaves(item, rule, path + "[]", depth + 1)
     elif is_object(value) and value:
         if nested is not None and rule.suffix.startswith(".*"):
             for key, item in value.items():
-                yield from _nested_leaves(item, rule, f"{path}.{key}")
+                yield from _nested_leaves(item, rule, f"{path}.{key}", depth + 1)
         elif nested is not None:
             yield from _record_leaves(value, nested, path + ".")
     else:

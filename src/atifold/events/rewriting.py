@@ -113,16 +113,18 @@ class _Walk:
             return WITHHELD
         return found
 
-    def _nested(self, value: Any, rule: Rule, path: str) -> Any:
+    def _nested(self, value: Any, rule: Rule, path: str, depth: int = 0) -> Any:
         nested = rule.nested
+        if depth == MAX_DEPTH:
+            return self._leaf(path, value)
         if nested is not None and isinstance(value, nested):
             return self.record(value, nested, path + ".")
         if is_list(value) and value:
-            return _rebuilt(value, [self._nested(item, rule, path + "[]") for item in value])
+            return _rebuilt(value, [self._nested(item, rule, path + "[]", depth + 1) for item in value])
         if nested is not None and is_object(value) and value:
             if not rule.suffix.startswith(".*"):
                 return self.record(value, nested, path + ".")
-            return _rebuilt(value, {k: self._nested(v, rule, f"{path}.{k}") for k, v in value.items()})
+            return _rebuilt(value, {k: self._nested(v, rule, f"{path}.{k}", depth + 1) for k, v in value.items()})
         return self._leaf(path, value) if rule.mark is Mark.CONTENT else value
 
     def _open(self, value: Any, path: str, mark: Mark, depth: int = 0) -> Any:

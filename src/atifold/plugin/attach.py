@@ -17,13 +17,13 @@ from atifold.plugin import doors
 from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.forerunner import Forerunner
 from atifold.plugin.intake import Intake, settings_of
-from atifold.plugin.listener import Listener
+from atifold.plugin.listener import Listener, quietly
 from atifold.plugin.log_feed import feed_logs
 from atifold.plugin.pipeline import Doors, put_in_front
 from atifold.plugin.processor import AtifSpanProcessor
 from atifold.plugin.shared import shared_bus
 from atifold.plugin.signals import Signals, emitter_of, flushing, metrics_of
-from atifold.redaction import Redact
+from atifold.redaction import Redact, minded
 from atifold.settings import Settings
 from atifold.spans import SideDoor
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
 
     from atifold.bus import EventBus
+    from atifold.emit import Emitter
 
 _log = logging.getLogger("atifold")
 _lock = threading.RLock()
@@ -43,11 +44,12 @@ class _Attachment:
     def __init__(self, provider: TracerProvider) -> None:
         self.doors = Doors(provider)
         self.forerunner = Forerunner()
-        self.buses: weakref.WeakSet[EventBus] = weakref.WeakSet()
+        self.buses: weakref.WeakKeyDictionary[EventBus, Emitter] = weakref.WeakKeyDictionary()
         put_in_front(provider, self.forerunner)
 
 
 _attachments: weakref.WeakKeyDictionary[TracerProvider, _Attachment] = weakref.WeakKeyDictionary()
+_globally: weakref.WeakSet[EventBus] = weakref.WeakSet()  # buses whose first attachment lives
 
 
 def instrument(
@@ -66,23 +68,26 @@ def instrument(
     Adds an AtifSpanProcessor that writes to `directory`, unless `processor` is False or the provider
     feeds one or an AtifSpanExporter already, and makes spans of the events of `bus` (None: the shared
     one). Where no provider was set up at all, an SDK TracerProvider is made and set as the global one,
-    with a warning. A second call for the same provider and bus changes nothing.
+    with a warning. A second call for the same provider and bus changes nothing but who redacts.
 
     Metrics go to `meter_provider` (None: the global one, also one that is set later); where there is no
     MeterProvider of the SDK there are none. The same holds for log events and `logger_provider`; the
     log records that others emit there are part of the trajectories: an AtifLogProcessor is added to it,
-    unless it feeds one or an AtifLogExporter already.
+    unless it feeds one or an AtifLogExporter already. Of a bus that is attached to several providers
+    only the first attachment writes to the global ones, so that nothing is counted twice there; those
+    that are given are written to by each.
 
     `redact(event, path, value)` is asked for every content value of every event before anything is made
     of it, and for what the provider's other spans say before it is folded; it returns the value, another
-    one or `atifold.WITHHELD`. Where it is None, one that the provider's processor has is asked.
+    one or `atifold.WITHHELD`. Where it is None, one that the provider's processor has is asked. One that a
+    later call gives is asked from then on, in place of the one before.
 
     The provider's shutdown ends what is open and lets go of the bus. Where a bus is attached to two
     living providers, both get spans of all its events; what runs inside a block (a span of HTTP, say)
     hangs under the span of the provider that was attached first.
 
-    Raises TypeError for a setting that there is not or that cannot be read, and for a provider that is
-    not the SDK's.
+    Raises TypeError for a setting that there is not or that cannot be read, for an argument of another
+    kind, and for a provider that is not the SDK's.
     """
     return attach(
         tracer_provider,
@@ -115,6 +120,11 @@ def attach(
     **settings: object,
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
+    minded(redact)
+    if logger_provider is not None and not callable(getattr(logger_provider, "get_logger", None)):
+        raise TypeError(f"logger_provider: a LoggerProvider is wanted, {type(logger_provider).__name__} was found")
+    if bus is not None and not callable(getattr(bus, "emit_made", None)):
+        raise TypeError(f"bus: an EventBus is wanted, {type(bus).__name__} was found")
     chosen = settings_of(directory, settings)
     meters = metrics_of(chosen, meter_provider)
     provider = _sdk_provider(tracer_provider)
@@ -128,17 +138,33 @@ def attach(
             ours = AtifSpanProcessor(directory, redact=redact, **settings)
             attachment.doors.known = (ours,)
             provider.add_span_processor(ours)
-        redact = _agreed(redact, attachment.doors())
         _take_logs(attachment, logger_provider)
-        if bus in attachment.buses:
+        before = attachment.buses.get(bus)
+        agreed = _agreed(redact, attachment.doors(), None if before is None else before.redact)
+        if before is not None:
+            if redact is not None and redact is not before.redact:
+                before.redact_with(redact)
             return Attached(bus, lambda: None)
-        attachment.buses.add(bus)
-        signals = Signals(meters, logger_provider, redact, meter_provider)
-        return Attached(bus, _connect(provider, bus, attachment, chosen, signals))
+        first = bus not in _globally
+        _globally.add(bus)
+        signals = Signals(
+            meters if first or meter_provider is not None else None,
+            logger_provider,
+            agreed,
+            meter_provider,
+            logs=first or logger_provider is not None,
+        )
+        return Attached(bus, _connect(provider, bus, attachment, chosen, signals, first=first))
 
 
 def _connect(
-    provider: TracerProvider, bus: EventBus, attachment: _Attachment, settings: Settings, signals: Signals
+    provider: TracerProvider,
+    bus: EventBus,
+    attachment: _Attachment,
+    settings: Settings,
+    signals: Signals,
+    *,
+    first: bool,
 ) -> Callable[[], None]:
     """Have the events of a bus become spans of a provider, metrics and log events; return the way to stop."""
     undo: list[Callable[[], object]] = []
@@ -150,6 +176,7 @@ def _connect(
         _take_logs(attachment, signals.logger_provider)
 
     emitter = emitter_of(provider, settings, _side_doors(attachment.doors, bus), signals, flush_before_exit)
+    attachment.buses[bus] = emitter
     undo.append(process.before_exit(emitter.flush))
     undo.append(process.before_leaving(flushing(provider, signals.logger_provider, signals.meter_provider)))
     undo += [emitter.attach(bus), *(door.feed_from(emitter) for door in attachment.doors())]
@@ -158,10 +185,12 @@ def _connect(
     def release() -> None:
         with _lock:
             if undo:
-                attachment.buses.discard(bus)
+                attachment.buses.pop(bus, None)
+                if first:
+                    _globally.discard(bus)
             attachment.forerunner.leave(emitter)
         while undo:
-            undo.pop()()
+            quietly(undo.pop())
 
     attachment.forerunner.go_before(emitter, release)
     return release
@@ -174,12 +203,15 @@ def _take_logs(attachment: _Attachment, provider: LoggerProvider | None) -> None
         feed_logs(provider, spans)
 
 
-def _agreed(redact: Redact | None, found: Sequence[Listener]) -> Redact | None:
-    """Return who is asked of events: the given one, which doors without one ask too, else that of a door."""
+def _agreed(redact: Redact | None, found: Sequence[Listener], before: Redact | None) -> Redact | None:
+    """Return who is asked of events: the given one, else that of a door.
+
+    Doors that have none, or the one that was asked `before`, ask the given one too.
+    """
     if redact is None:
         return next((door.redact for door in found if door.redact is not None), None)
     for door in found:
-        door.redact_with(redact)
+        door.redact_with(redact, before)
     return redact
 
 

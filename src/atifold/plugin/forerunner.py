@@ -8,7 +8,7 @@ from typing import Final
 
 from opentelemetry.sdk.trace import SpanProcessor
 
-from atifold.plugin.listener import Source
+from atifold.plugin.listener import Source, quietly
 
 
 class Forerunner(SpanProcessor):
@@ -34,10 +34,10 @@ class Forerunner(SpanProcessor):
     def force_flush(self, timeout_millis: int = 30_000) -> bool:  # noqa: ARG002 - the SDK's signature
         """End what has ended in the emitters, so that all processors have it when they are flushed."""
         for source in tuple(self._releases):
-            source.sweep(time.time_ns())
+            quietly(source.sweep, time.time_ns())
         return True
 
     def shutdown(self) -> None:
         """End everything, and take no event any more."""
         for release in tuple(self._releases.values()):
-            release()
+            quietly(release)

@@ -13,10 +13,10 @@ from opentelemetry.sdk.trace import ReadableSpan
 from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Logged, Started
 from atifold.plugin import doors
-from atifold.plugin.listener import Listener
+from atifold.plugin.listener import Listener, quietly
 from atifold.plugin.screening import Screen
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
-from atifold.redaction import Redact, Redaction
+from atifold.redaction import Redact, Redaction, minded
 from atifold.settings import Settings
 from atifold.sinks import DirectorySink
 from atifold.sinks.folder import hindrance
@@ -30,6 +30,8 @@ def settings_of(directory: str | Path | None, settings: Mapping[str, object]) ->
 
     Raises TypeError for a setting that there is not or that cannot be read.
     """
+    if directory is not None and not isinstance(directory, (str, Path)):
+        raise TypeError(f"directory: a path is wanted, {type(directory).__name__} was found")
     if "dir" in settings:
         raise TypeError("atifold has no setting named dir; the folder is given as `directory`")
     return Settings.from_env(dir=directory, **settings)
@@ -50,6 +52,7 @@ class Intake(Listener):
         said: it may be mended while the program runs.
         """
         super().__init__()
+        minded(redact)
         self.settings = settings_of(directory, settings)
         chosen = self.settings
         folder = chosen.dir.absolute()  # a program may change its folder
@@ -78,22 +81,22 @@ class Intake(Listener):
         """Return what happened so far: documents written, and each kind of loss or trouble."""
         return self._assembler.counts
 
-    def redact_with(self, redact: Redact) -> None:
-        """Ask `redact` from now on, unless another one is asked already."""
-        if self.redact is None:
+    def redact_with(self, redact: Redact, instead_of: Redact | None = None) -> None:
+        """Ask `redact` from now on, unless one is asked already that is not `instead_of`."""
+        if self.redact is None or self.redact is instead_of:
             self.redact = redact
             self._screen = Screen(Redaction(redact, self._redaction_failed))
 
     def flush(self, timeout_millis: int) -> bool:
         """Write what is finished now; return whether all of it was written in time."""
         for source in tuple(self._sources):
-            source.sweep(time.time_ns())
+            quietly(source.sweep, time.time_ns())
         return self._assembler.flush(timeout_millis / 1000)
 
     def close(self) -> None:
         """Write everything, unfinished traces as incomplete, and stop."""
         for source in tuple(self._sources):
-            source.flush()
+            quietly(source.flush)
         doors.unregister(self)
         self._assembler.shutdown()
 

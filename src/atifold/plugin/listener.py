@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Protocol
 
 from atifold.redaction import Redact
 from atifold.spans import SideDoor
+
+_log = logging.getLogger("atifold")
+
+
+def quietly(step: Callable[..., object], *given: object) -> None:
+    """Take one step of a flush or a shutdown; where it raises that is said, and the others are taken all the same."""
+    try:
+        step(*given)
+    except Exception as error:  # noqa: BLE001 - guards the user's program
+        _log.warning("a step of a flush or a shutdown failed: %s", type(error).__name__)
 
 
 class Source(Protocol):
@@ -34,7 +45,7 @@ class Listener(SideDoor):
         self._sources.append(source)
         return lambda: self._sources.remove(source)
 
-    def redact_with(self, redact: Redact) -> None:
-        """Ask `redact` of the spans of others from now on, unless another one is asked already."""
-        if self.redact is None:
+    def redact_with(self, redact: Redact, instead_of: Redact | None = None) -> None:
+        """Ask `redact` of the spans of others from now on, unless one is asked already that is not `instead_of`."""
+        if self.redact is None or self.redact is instead_of:
             self.redact = redact

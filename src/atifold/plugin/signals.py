@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 class Signals(NamedTuple):
     """What leaves beside spans: metrics (None: off), log events (None: to the global provider), and who is asked.
 
-    `meter_provider` is the one that the metrics go to (None: the global one).
+    `meter_provider` is the one that the metrics go to (None: the global one); `logs` False: no log events.
     """
 
     metrics: Metrics | None
     logger_provider: LoggerProvider | None
     redact: Redact | None
     meter_provider: MeterProvider | None = None
+    logs: bool = True
 
 
 def flushing(
@@ -72,6 +73,7 @@ def emitter_of(
 ) -> Emitter:
     """Return an emitter that nothing feeds yet; `logger_found` is called once somebody takes log events."""
     from atifold.emit import Emitter  # noqa: PLC0415 - the events' half is loaded by who emits
+    from atifold.emit.log import NO_LOG  # noqa: PLC0415 - the same
     from atifold.emit.logs import EventLog  # noqa: PLC0415 - the same
     from atifold.emit.scope import SCOPE  # noqa: PLC0415 - the same
     from atifold.emit.spellings import spelling  # noqa: PLC0415 - the same
@@ -82,7 +84,9 @@ def emitter_of(
         capture_content=settings.capture_content.on_spans,
         session_id=settings.session_id,
         observers=() if signals.metrics is None else (signals.metrics,),
-        log=EventLog(
+        log=NO_LOG
+        if not signals.logs
+        else EventLog(
             signals.logger_provider,
             events=settings.events,
             content=settings.capture_content.on_events,

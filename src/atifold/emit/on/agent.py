@@ -8,7 +8,7 @@ from typing import Any
 from opentelemetry.context import Context
 
 from atifold import semconv
-from atifold.emit.facts import facts_of
+from atifold.emit.facts import facts_of, held
 from atifold.emit.history import from_injection, text_part
 from atifold.emit.inference import calling_tool
 from atifold.emit.machine import ABANDONED, STOPPED, STOPS, Machine
@@ -19,7 +19,7 @@ from atifold.emit.state import Owner, RunState, branch_name
 from atifold.events.agent import AgentIterationEnd, AgentTurnEnd, AgentTurnStart
 from atifold.events.context import ContextInjected
 from atifold.events.envelope import Event
-from atifold.jsontext import to_json_text
+from atifold.jsontext import to_json_text, words
 from atifold.kinds import field, is_list
 
 _TURN_TOTALS = frozenset(
@@ -68,7 +68,7 @@ def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
         record.attributes[semconv.DELEGATED] = True
     version = extra.get("atifold.agentVersion")
     if version is not None:
-        record.attributes[semconv.AGENT_VERSION] = version
+        record.attributes[semconv.AGENT_VERSION] = words(version)
     if not path:
         record.take(run.take_configuration())
     record.lack(withheld_names(event))
@@ -110,7 +110,7 @@ def turn_end(machine: Machine, event: Event[AgentTurnEnd]) -> None:
     record.end_ns = max(record.start_ns, event.meta.time_ns)
     record.take(facts_of(event, without=_TURN_TOTALS))
     if payload.iteration_count is not None:
-        record.attributes["agentfootprint.agent.iteration_count"] = payload.iteration_count
+        record.attributes["agentfootprint.agent.iteration_count"] = held(payload.iteration_count)
     if (payload.__pydantic_extra__ or {}).get("atifold.errorType") == STOPS:
         record.unfinished(STOPPED)
     if payload.final_content is not None and payload.refused is None:

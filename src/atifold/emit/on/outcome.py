@@ -14,6 +14,7 @@ from atifold.events.envelope import Event
 
 PERMISSION_HALT = "permission_halt"
 DENIED = "deny"
+_MOST_MONEY = 1e300
 _TOOL_NAMES = ("tool_name", "tool")
 
 
@@ -23,18 +24,27 @@ def cost_tick(machine: Machine, event: Event[CostTick]) -> None:
     owner = machine.find(event)
     chat = None if owner is None else _priced_chat(owner, event.meta.runtime_stage_id)
     record = None if owner is None else owner.record
-    cumulative = None if payload.cumulative is None else payload.cumulative.estimated_usd
+    cumulative = None if payload.cumulative is None else _dollars(machine, payload.cumulative.estimated_usd)
     if record is not None and cumulative is not None:
-        record.attributes[semconv.COST_CUMULATIVE] = float(cumulative)
-    usd = payload.estimated_usd
-    if usd is None or (chat is None and record is None):
-        machine.unplaced.tell(event)
-    elif chat is not None and owner is not None:
-        _add_cost(chat, usd)
+        record.attributes[semconv.COST_CUMULATIVE] = cumulative
+    usd = _dollars(machine, payload.estimated_usd)
+    if chat is not None and owner is not None and payload.estimated_usd is not None:
+        if usd is not None:
+            _add_cost(chat, usd)
         if payload.__pydantic_extra__:
             machine.settle(owner, chat, last=payload.__pydantic_extra__.get("atifold.last"))
-    elif record is not None:
-        record.attributes[semconv.COST_OTHER] = record.attributes.get(semconv.COST_OTHER, 0.0) + float(usd)
+    elif usd is not None and record is not None:
+        record.attributes[semconv.COST_OTHER] = record.attributes.get(semconv.COST_OTHER, 0.0) + usd
+    else:
+        machine.unplaced.tell(event)
+
+
+def _dollars(machine: Machine, amount: float | None) -> float | None:
+    """Return an amount of money, None where it is none: below 0, NaN, beyond all money there is."""
+    if amount is None or 0 <= amount <= _MOST_MONEY:
+        return None if amount is None else float(amount)
+    machine.counts["figures_unknown"] += 1
+    return None
 
 
 def _priced_chat(owner: Owner, stage_id: str) -> Chat | None:
@@ -42,7 +52,7 @@ def _priced_chat(owner: Owner, stage_id: str) -> Chat | None:
 
 
 def _add_cost(chat: Chat, usd: float) -> None:
-    chat.cost_usd = (chat.cost_usd or 0.0) + float(usd)
+    chat.cost_usd = (chat.cost_usd or 0.0) + usd
     chat.record.attributes[semconv.COST_USD] = chat.cost_usd
     chat.record.attributes[semconv.COST_SOURCE] = "local"
 

@@ -9,7 +9,7 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.bus.inputs import called
-from atifold.emit.facts import read_field
+from atifold.emit.facts import held, read_field
 from atifold.emit.history import History, objects_in
 from atifold.emit.machine import ABANDONED, NO_START, STOPPED, STOPS, UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
@@ -19,7 +19,7 @@ from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
 from atifold.emit.tally import Gaps
 from atifold.events.envelope import Event, Meta
 from atifold.events.stream import LLMEnd, LLMStart, StreamThinkingEnd
-from atifold.jsontext import scrub
+from atifold.jsontext import scrub, words
 
 
 def llm_start(machine: Machine, event: Event[LLMStart]) -> None:
@@ -58,16 +58,20 @@ def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:
     """Return a request's settings as attributes."""
     request: dict[str, Any] = {}
     if payload.iteration is not None:
-        request["agentfootprint.stream.iteration"] = payload.iteration
-    if payload.temperature is not None:
-        request[semconv.TEMPERATURE] = float(payload.temperature)
+        request["agentfootprint.stream.iteration"] = held(payload.iteration)
+    temperature = payload.temperature
+    if temperature is not None and abs(temperature) <= _LARGEST:
+        request[semconv.TEMPERATURE] = float(temperature)
     for field, name, accepted, kind in _REQUEST_FIELDS if extra else ():
         value = extra.get(field)
-        if value is not None and isinstance(value, accepted) and not isinstance(value, bool):
-            request[name] = kind(value)
+        if value is None or not isinstance(value, accepted) or isinstance(value, bool):
+            continue
+        if isinstance(value, str) or abs(value) <= _LARGEST:
+            request[name] = held(kind(value))
     return request
 
 
+_LARGEST: Final = 1e300  # of a number; NaN is not below it
 _NOTHING: Final[dict[str, Any]] = {}
 _REQUEST_FIELDS: Final = (
     ("atifold.maxTokens", semconv.MAX_TOKENS, int, int),
@@ -101,7 +105,7 @@ def _open_chat(
         first[semconv.REQUEST_MODEL] = model
     first.update(more)
     if raw_provider and raw_provider != provider:
-        first["agentfootprint.stream.provider"] = raw_provider
+        first["agentfootprint.stream.provider"] = scrub(raw_provider)
     if owner.kind != "agent":
         first["agentfootprint.member"] = branch_name(base_path(meta.subflow_path))
     name = f"chat {model}" if model else "chat"
@@ -187,15 +191,15 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
     chat.finish = payload.stop_reason
     attributes = record.attributes
     if payload.stop_reason is not None:
-        attributes[semconv.FINISH_REASONS] = (payload.stop_reason,)
+        attributes[semconv.FINISH_REASONS] = (scrub(payload.stop_reason),)
     if payload.provider_response_ref is not None:
-        attributes[semconv.RESPONSE_ID] = payload.provider_response_ref
+        attributes[semconv.RESPONSE_ID] = scrub(payload.provider_response_ref)
     if payload.content_withheld:
         attributes["agentfootprint.stream.content_withheld"] = True
         if chat.messages_count is not None:
             found[0].talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
     if payload.tool_call_count:
-        attributes["agentfootprint.stream.tool_call_count"] = payload.tool_call_count
+        attributes["agentfootprint.stream.tool_call_count"] = held(payload.tool_call_count)
     chat.usage = payload.usage
     if extra:
         _extend_answer(chat, extra)
@@ -206,7 +210,7 @@ def _extend_answer(chat: Chat, extra: dict[str, Any]) -> None:
     """Take what `bus.run` knows and the catalogue has no field for."""
     model = extra.get("atifold.responseModel")
     if model is not None:
-        chat.record.attributes[semconv.RESPONSE_MODEL] = model
+        chat.record.attributes[semconv.RESPONSE_MODEL] = words(model)
     chat.settling = extra.get("atifold.last") is False
     chat.told = [_asked(call) for call in objects_in(extra.get("atifold.toolCalls"))]
     error = extra.get("atifold.errorType")
@@ -215,7 +219,7 @@ def _extend_answer(chat: Chat, extra: dict[str, Any]) -> None:
         chat.record.unfinished(STOPPED)
     elif error is not None:
         chat.failed = True
-        chat.record.fail(error, scrub(str(extra.get("atifold.error") or "")))
+        chat.record.fail(words(error), scrub(str(extra.get("atifold.error") or "")))
 
 
 def _asked(call: Mapping[str, Any]) -> Asked:

@@ -16,7 +16,7 @@ from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Tool
 from atifold.events.envelope import Event
 from atifold.events.stream import ToolEnd, ToolStart
-from atifold.jsontext import scrub, to_json_text
+from atifold.jsontext import scrub, to_json_text, words
 
 _MOST_PROGRESS: Final = 16  # span events of one call; a tool may report every row it reads
 
@@ -33,7 +33,7 @@ def tool_start(machine: Machine, event: Event[ToolStart]) -> None:
         tool.record.lack(withheld_names(event))
     tool.record.begun = True
     if payload.protocol is not None:
-        tool.record.attributes["agentfootprint.stream.protocol"] = payload.protocol
+        tool.record.attributes["agentfootprint.stream.protocol"] = scrub(payload.protocol)
     if payload.not_dispatched is not None:
         tool.record.attributes[semconv.DISPATCH] = "not_dispatched"
     chat = owner.asker(call_id) if call_id else None
@@ -50,7 +50,7 @@ def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns:
         semconv.TOOL_TYPE: "function",
     }
     if call_id:
-        first[semconv.TOOL_CALL_ID] = call_id
+        first[semconv.TOOL_CALL_ID] = scrub(call_id)
     if owner.kind == "agent":
         first[semconv.AGENT_NAME] = owner.name
     record = machine.open_call(
@@ -121,7 +121,7 @@ def _write_outcome(record: Record, tool: Tool, result: Any, payload: ToolEnd) ->
         extra = payload.__pydantic_extra__ or {}
         said = {"result", "model_result"} & payload.model_fields_set
         text = result if isinstance(result, str) else to_json_text(result) if said else ""
-        record.fail(extra.get("atifold.errorType") or semconv.OTHER_ERROR, scrub(text))
+        record.fail(words(extra.get("atifold.errorType") or semconv.OTHER_ERROR), scrub(text))
     elif (payload.__pydantic_extra__ or {}).get("atifold.errorType") == STOPS:
         record.unfinished(STOPPED)
 
