@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -72,13 +73,16 @@ def test_what_cannot_be_written_is_named() -> None:
 def test_one_deep_value_costs_no_span(levels: int) -> None:
     """Not of its run and not of another; nothing is raised out of the shutdown."""
     harness = Harness(capture_content=True)
-    for name in ("deep", "plain"):
-        value = deep(levels) if name == "deep" else 1
+
+    def leave_open(name: str, value: Any) -> None:
         run = harness.bus.run(name, "p").__enter__()
         with run.llm("m", provider="p") as call:
             call.respond("x", tool_calls=[{"id": "1", "name": "t", "arguments": {"a": value}}])
         with run.tool("t", {"a": value}, id="1") as tool:
             tool.result(value)
+
+    for name, value in (("deep", deep(levels)), ("plain", 1)):
+        copy_context().run(leave_open, name, value)
     harness.tracer_provider.shutdown()
     names = sorted(span.name for span in harness.spans)
     assert names == sorted(["chat m", "execute_tool t"] * 2 + ["invoke_agent deep", "invoke_agent plain"])
@@ -105,7 +109,8 @@ def test_a_run_that_cannot_be_closed_costs_no_other(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(Machine, "close_run", fails)
     harness = Harness()
     for run_id in ("bad", "good"):
-        harness.bus.run(run_id, run_id=run_id).__enter__().llm("m", provider="p").__enter__()
+        run = harness.bus.run(run_id, run_id=run_id)
+        copy_context().run(lambda run=run: run.__enter__().llm("m", provider="p").__enter__())
     harness.tracer_provider.shutdown()
     spans = {span.name: span for span in harness.spans}
     assert set(spans) == {"chat m", "invoke_agent bad", "invoke_agent good"}
