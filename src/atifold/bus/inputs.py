@@ -153,7 +153,7 @@ def count_of(name: str, value: Any) -> int | None:
 def inclusive(usage: dict[str, Any]) -> dict[str, Any]:
     """Return counts of which input includes the cache's; more of the cache than of input prove that it did not."""
     cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
-    if cached and cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
+    if cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
         usage["input"] += cached
     return usage
 
