@@ -306,8 +306,8 @@ def test_a_step_of_a_shutdown_that_fails_costs_no_other(
 
     buses = [EventBus(), EventBus()]
     for bus in buses:
-        instrument(provider, bus=bus, processor=False).run("a").__enter__()
+        instrument(provider, bus=bus, processor=False).emit("agent.turn_start", {"turnIndex": 0})
     monkeypatch.setattr(Emitter, "flush", fails_first)
     provider.shutdown()
-    assert [span.name for span in exporter.get_finished_spans()] == ["invoke_agent a"]
+    assert [span.name for span in exporter.get_finished_spans()] == ["invoke_agent agent"]
     assert "a step of a flush or a shutdown failed: RecursionError" in caplog.text

@@ -121,7 +121,7 @@ class ModelBlock(Block):
         self._end = end = {
             "content": text,
             "tool_call_count": len(calls),
-            "stop_reason": identity_of(finish_reason) or ("tool_calls" if calls else "stop"),
+            "stop_reason": (finish_reason and identity_of(finish_reason)) or ("tool_calls" if calls else "stop"),
         }
         usage = {
             "input": count_of("input_tokens", input_tokens),
@@ -132,7 +132,7 @@ class ModelBlock(Block):
         }
         usage = {name: count for name, count in usage.items() if count is not None}
         if usage:
-            end["usage"] = inclusive(usage)
+            end["usage"] = inclusive(usage) if "cache_read" in usage or "cache_write" in usage else usage
         if id is not None:
             end["provider_response_ref"] = identity_of(id)
         more: dict[str, Any] = {}

@@ -18,6 +18,8 @@ _LOG = logging.getLogger("atifold")
 _DEEPEST: Final = 64  # levels of content blocks; an SDK's answer has three
 _MOST_TOKENS: Final = 2**63 - 1
 
+_PLAIN: Final = frozenset({str, dict, type(None)})
+
 UNUSED: Final[Counter[str]] = Counter()
 """How many values could not be used, in this process, by the name of the argument."""
 
@@ -66,13 +68,17 @@ def calls_of(tool_calls: Any) -> list[dict[str, Any]]:
             unusable("tool_calls", tool_calls, "a list of {id, name, arguments}")
         return []
     calls = []
-    for call in _items("tool_calls", tool_calls):
+    for call in tool_calls if type(tool_calls) is list else _items("tool_calls", tool_calls):
         found = plain(call)
         if isinstance(found, dict):
-            calls.append({key: _exact(value) for key, value in found.items()})
+            calls.append(dict(found) if _PLAIN.issuperset(map(type, found.values())) else _exact_values(found))
         else:
             unusable("tool_calls", call, "{id, name, arguments}")
     return calls
+
+
+def _exact_values(call: dict[str, Any]) -> dict[str, Any]:
+    return {key: _exact(value) for key, value in call.items()}
 
 
 def _exact(value: Any) -> Any:
@@ -96,7 +102,7 @@ def messages_of(messages: Any) -> list[Any] | None:
         unusable("messages", messages, "a list of messages")
         return None
     found = []
-    for message in _items("messages", messages):
+    for message in messages if type(messages) is list else _items("messages", messages):
         shaped = message if type(message) is dict else plain(message)
         if isinstance(shaped, dict):
             found.append(shaped)
@@ -158,7 +164,7 @@ def count_of(name: str, value: Any) -> int | None:
 def inclusive(usage: dict[str, Any]) -> dict[str, Any]:
     """Return counts of which input includes the cache's; more of the cache than of input prove that it did not."""
     cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
-    if cached and cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
+    if cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
         usage["input"] += cached
     return usage
 

@@ -16,14 +16,11 @@ RAW = "agentfootprint.stream.usage."
 
 def sound_usage(usage: LLMUsage, counts: Counter[str]) -> LLMUsage:
     """Return a usage without counts that are none, below 0 or beyond 64 bits; each is counted."""
-    counted = usage.__dict__
-    for name in _COUNTS:
-        count = counted[name]
-        if count is not None and not 0 <= count <= _MOST:
-            break
-    else:
-        return usage
+    if usage.__pydantic_extra__ and "atifold.inclusive" in usage.__pydantic_extra__:
+        return usage  # `bus.run` counted them
     odd = [name for name in _COUNTS if (count := getattr(usage, name)) is not None and not 0 <= count <= _MOST]
+    if not odd:
+        return usage
     counts["figures_unknown"] += len(odd)
     return usage.model_copy(update=dict.fromkeys(odd))
 
@@ -45,7 +42,9 @@ def usage_attributes(provider: Provider, usage: LLMUsage) -> dict[str, Any]:
     if produced is not None and usage.thinking and not inclusive:
         total_out = produced + usage.thinking
     values = (total_in, total_out, usage.cache_read, usage.cache_write, usage.thinking)
-    figures = {name: value for name, value in zip(_NAMES, values, strict=True) if value is not None and value <= _MOST}
+    figures = {
+        name: value for name, value in zip(_NAMES, values, strict=True) if value is not None and 0 <= value <= _MOST
+    }
     if total_in != reported or total_out != produced:
         raw = usage.model_dump(exclude_none=True, include=_RAW_FIELDS)
         figures.update((RAW + name, value) for name, value in raw.items())

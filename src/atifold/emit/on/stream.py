@@ -58,7 +58,9 @@ def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:
     """Return a request's settings as attributes."""
     request: dict[str, Any] = {}
     if payload.iteration is not None:
-        request["agentfootprint.stream.iteration"] = held(payload.iteration)
+        request["agentfootprint.stream.iteration"] = (
+            payload.iteration if 0 <= payload.iteration < _MANY else held(payload.iteration)
+        )
     temperature = payload.temperature
     if temperature is not None and abs(temperature) <= _LARGEST:
         request[semconv.TEMPERATURE] = float(temperature)
@@ -71,6 +73,7 @@ def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:
     return request
 
 
+_MANY: Final = 2**31  # below it a whole number needs no second look
 _LARGEST: Final = 1e300  # of a number; NaN is not below it
 _NOTHING: Final[dict[str, Any]] = {}
 _REQUEST_FIELDS: Final = (
@@ -199,7 +202,9 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
         if chat.messages_count is not None:
             found[0].talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
     if payload.tool_call_count:
-        attributes["agentfootprint.stream.tool_call_count"] = held(payload.tool_call_count)
+        attributes["agentfootprint.stream.tool_call_count"] = (
+            payload.tool_call_count if 0 < payload.tool_call_count < _MANY else held(payload.tool_call_count)
+        )
     chat.usage = payload.usage
     if extra:
         _extend_answer(chat, extra)
