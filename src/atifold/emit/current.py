@@ -20,11 +20,9 @@ class Current:
     def __init__(self, span: trace.Span) -> None:
         """Make a span of ours the current one of this thread or task."""
         before = otel_context.get_current()
-        if _BLOCK in before:
-            repaired = sound(before)
-            if repaired is not before:
-                otel_context.attach(repaired)
-                before = repaired
+        if _is_stale(before):
+            before = sound(before)
+            otel_context.attach(before)
         self._before = before
         self._span = span
         self._left = False
@@ -44,10 +42,13 @@ class Current:
         except ValueError:  # another task or thread leaves the block
             pass
         context = otel_context.get_current()
-        if _BLOCK in context:
-            repaired = sound(context)
-            if repaired is not context:
-                otel_context.attach(repaired)
+        if _is_stale(context):
+            otel_context.attach(sound(context))
+
+    @property
+    def is_left(self) -> bool:
+        """Tell whether the block is over."""
+        return self._left
 
     def outside(self, context: Context) -> Context | None:
         """Return a context without this block's span; None where the block lasts, or its span is not current."""
@@ -56,6 +57,12 @@ class Current:
         entries = {key: value for key, value in context.items() if key not in (_SPAN, _BLOCK)}
         entries.update({key: self._before[key] for key in (_SPAN, _BLOCK) if key in self._before})
         return Context(entries)
+
+
+def _is_stale(context: Context) -> bool:
+    """Tell whether the block that a context is in is over: asked at each block, true hardly ever."""
+    block = context.get(_BLOCK)
+    return block is not None and block.is_left  # type: ignore[attr-defined]  # contexts hold anything
 
 
 def sound(context: Context) -> Context:
