@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from opentelemetry.exporter.otlp.proto.common._log_encoder import encode_logs
@@ -32,7 +33,8 @@ class Framed(Protocol):
 T = TypeVar("T", bound=Framed)
 
 
-class Signal(NamedTuple, Generic[T]):
+@dataclass(frozen=True)  # Python 3.10 has no generic NamedTuple
+class Signal(Generic[T]):
     """One row: the bound of a thing's bytes, the true encoder, the mender, and how a thing is named."""
 
     bound: Callable[[T], int]
@@ -48,7 +50,8 @@ class TooLarge(NamedTuple):
     size: int
 
 
-class Parts(NamedTuple, Generic[T]):
+@dataclass(frozen=True)  # Python 3.10 has no generic NamedTuple
+class Parts(Generic[T]):
     """The requests that a batch becomes, what is in none of them, and how many things were mended."""
 
     requests: Sequence[Sequence[T]]
@@ -89,7 +92,8 @@ def cut(batch: Sequence[T], signal: Signal[T], max_bytes: int) -> Parts[T]:
     return Parts(filling.requests, too_large, mended)
 
 
-class _Weighed(NamedTuple, Generic[T]):
+@dataclass(frozen=True)  # Python 3.10 has no generic NamedTuple
+class _Weighed(Generic[T]):
     """A thing, mended where it has to be, its bound, and that of its frame."""
 
     thing: T
