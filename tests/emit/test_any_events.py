@@ -31,9 +31,13 @@ CALLS = st.sampled_from(["c1", "c2", "", None, 7])
 WORDS = st.sampled_from(["", "x", "deny", "stop", "What now?", "odd \ud800", "run-1", "c1"])
 NUMBERS = st.sampled_from([0, 1, -1, 5, 0.5])
 SCALARS = st.one_of(st.none(), st.booleans(), WORDS, NUMBERS)
+KEYS = st.sampled_from(
+    ["type", "role", "parts", "content", "text", "name", "id", "arguments", "response", "tool_calls", "function", "uri"]
+)
+TYPES = st.sampled_from(["text", "tool_call", "tool_call_response", "reasoning", "uri", "blob", "image", "user"])
 BODIES = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=3)),
+    st.one_of(SCALARS, TYPES),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.one_of(WORDS, KEYS), inner, max_size=3)),
     max_leaves=5,
 )
 

@@ -20,11 +20,25 @@ from atifold.emit.history import shaped, text_part
         ({"role": "user", "content": {"city": "Lyon"}}, [text_part('{"city":"Lyon"}')]),
         ({"role": "user", "content": [["a", 1], None, "b"]}, [text_part('["a",1]'), text_part("null"), text_part("b")]),
         ({"role": "user", "parts": [{"type": 7}, "a"]}, [text_part('{"type":7}'), text_part("a")]),
+        ({"role": "user", "parts": [{"type": "text"}]}, [text_part('{"type":"text"}')]),
+        ({"role": "user", "parts": [{"type": "uri", "uri": "a:b"}]}, [text_part('{"type":"uri","uri":"a:b"}')]),
+        (
+            {"role": "user", "parts": [{"type": "tool_call", "id": "c1"}]},
+            [{"type": "tool_call", "id": "c1", "name": ""}],
+        ),
+        (
+            {"role": "user", "parts": [{"type": "tool_call_response", "id": "c1"}]},
+            [{"type": "tool_call_response", "id": "c1", "response": None}],
+        ),
+        (
+            {"role": "user", "tool_calls": [{"id": 7, "function": {"name": 8}}]},
+            [{"type": "tool_call", "id": "7", "name": "8", "arguments": None}],
+        ),
         ([{}], [text_part("{}")]),
         ("Hello", [text_part("Hello")]),
     ],
 )
-def test_every_part_is_an_object_with_a_type(source: Any, parts: list[dict[str, Any]]) -> None:
+def test_every_part_is_one_of_the_conventions(source: Any, parts: list[dict[str, Any]]) -> None:
     """Whatever stands in the content, nothing else comes out."""
     assert shaped(source) == {"role": "user", "parts": parts}
 

@@ -7,13 +7,24 @@ the conversation. Each message is therefore written once, and a request is a joi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
-from atifold.bus.inputs import called
+from atifold.bus.inputs import called, text_id
 from atifold.jsontext import to_json, to_json_text
 from atifold.kinds import is_mapping
 
 JsonMessage = dict[str, Any]
+
+_TEXTS_OF: Final[Mapping[str, tuple[str, ...]]] = {
+    "blob": ("modality", "content"),
+    "file": ("modality", "file_id"),
+    "reasoning": ("content",),
+    "server_tool_call": ("name",),
+    "text": ("content",),
+    "tool_call": ("name",),
+    "uri": ("modality", "uri"),
+}
+"""What a part of each type of the conventions has as text."""
 
 
 class Sent(NamedTuple):
@@ -126,14 +137,28 @@ def _content_parts(content: object) -> list[dict[str, Any]]:
 
 
 def _is_part(entry: object) -> bool:
-    return is_mapping(entry) and isinstance(entry.get("type"), str)
+    """Tell whether an entry is a part as the conventions have it; of types that they do not know, all are."""
+    if not is_mapping(entry) or not isinstance(kind := entry.get("type"), str):
+        return False
+    return all(isinstance(entry.get(name), str) for name in _TEXTS_OF.get(kind, ())) and (
+        kind != "tool_call_response" or "response" in entry
+    )
 
 
 def _part(entry: object) -> dict[str, Any]:
-    """Return an entry of a content list as a part; one of no stated type becomes its text, or its JSON."""
-    if isinstance(entry, Mapping) and isinstance(entry.get("type"), str):
-        return dict(entry)
+    """Return an entry of a content list as a part; one that is none becomes its text, or its JSON."""
+    if _is_part(entry):
+        return dict(cast("Mapping[str, Any]", entry))
+    if is_mapping(entry) and entry.get("type") == "tool_call":
+        return {**entry, "name": name_text(entry.get("name"))}
+    if is_mapping(entry) and entry.get("type") == "tool_call_response":
+        return {**entry, "response": None}
     return text_part(entry if isinstance(entry, str) else to_json_text(entry))
+
+
+def name_text(name: object) -> str:
+    """Return the name of a tool, which the conventions want as text: empty where there is none."""
+    return name if isinstance(name, str) else "" if name is None else to_json_text(name)
 
 
 def from_history(entry: Mapping[str, Any]) -> JsonMessage:
@@ -162,9 +187,9 @@ def text_part(text: str) -> dict[str, Any]:
 
 def request_part(call_id: object, name: object, arguments: object) -> dict[str, Any]:
     """Return the conventions' ToolCallRequestPart."""
-    return {"type": "tool_call", "id": call_id, "name": name, "arguments": arguments}
+    return {"type": "tool_call", "id": text_id(call_id), "name": name_text(name), "arguments": arguments}
 
 
 def response_part(call_id: object, response: object) -> dict[str, Any]:
     """Return the conventions' ToolCallResponsePart."""
-    return {"type": "tool_call_response", "id": call_id, "response": response}
+    return {"type": "tool_call_response", "id": text_id(call_id), "response": response}

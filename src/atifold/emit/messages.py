@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from atifold import semconv
-from atifold.emit.history import History, JsonMessage, from_history, objects_in, request_part, text_part
+from atifold.emit.history import History, JsonMessage, from_history, name_text, objects_in, request_part, text_part
 from atifold.emit.record import Record
 from atifold.emit.state import Asked, Chat, Talk
 from atifold.emit.usage import usage_attributes
@@ -64,8 +64,8 @@ def _definition(tool: Mapping[str, Any]) -> dict[str, Any]:
     """Return a tool's definition in the conventions' shape."""
     function = tool.get("function")
     described = function if isinstance(function, Mapping) else tool
-    fields = ("name", "description", "parameters")
-    return {"type": "function", **{name: described[name] for name in fields if described.get(name) is not None}}
+    rest = {name: described[name] for name in ("description", "parameters") if described.get(name) is not None}
+    return {"type": "function", "name": name_text(described.get("name")), **rest}
 
 
 def request_messages(talk: Talk, count: int | None) -> list[JsonMessage] | None:
