@@ -5,10 +5,11 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atifold.assemble import Assembler, Bounds, Fold, Folding, Sink
-from atifold.serve import figures
+from atifold.serve import carrying, figures
 from atifold.serve.figures import Figures
 from atifold.serve.limits import Limits
 from atifold.serve.refusals import BUSY, CLOSING, FAULT, UNKNOWN, Reason, RefusedError
@@ -36,14 +37,17 @@ class Receiver:
         *,
         token: str | None = None,
         finish: Callable[[Sequence[Document]], Sequence[Document]] = tuple,
+        carry: Path | None = None,
     ) -> None:
         """Take the settings of the fold, where documents go, the limits, and the token of requests (None: none).
 
-        `finish` is given documents before they are written.
+        `finish` is given documents before they are written; `carry` is the file by which what is held
+        goes from a server to the next one.
         """
         self.limits = limits
         self.figures = Figures()
         self.closing = False
+        self._closed = False
         self._token = token
         self._bounds = Bounds.of(settings)
         self._room = Room(limits.requests_bytes, limits.retry_s)
@@ -55,6 +59,9 @@ class Receiver:
             by_conversation=settings.group == "conversation",
             prepare=folding.prepare,
         )
+        self._carry = carry
+        if carry is not None:
+            self._assembler.resume(carrying.load(carry))
 
     # ---- a request -------------------------------------------------------------------------------
 
@@ -133,6 +140,10 @@ class Receiver:
 
     def close(self) -> bool:
         """Write everything, unfinished traces as incomplete, and stop; return whether nothing was lost."""
+        if self._carry is not None and not self._closed:
+            written = self._assembler.flush(everything=True)
+            carrying.save(self._carry, self._assembler.carried(written=written))
+        self._closed = True
         return self._assembler.shutdown()
 
     def _note(self, kind: str, words: str, n: int) -> None:
