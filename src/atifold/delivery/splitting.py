@@ -45,6 +45,7 @@ class Splitter(Generic[T]):
         self._send = send
         self._persistent = persistent
         self._stopped = False
+        self._totalled = False
         self._said: set[str] = set()
         self._lock = threading.Lock()
         process.watch_forks(self)
@@ -62,13 +63,20 @@ class Splitter(Generic[T]):
         return Outcome(parts.too_large, refused)
 
     def stop(self) -> None:
-        """Send nothing more: what still waits of a batch counts as refused."""
+        """Send nothing more: what still waits of a batch counts as refused; say how much was lost in all."""
         self._stopped = True
+        with self._lock:
+            refused, too_large = self.counts["refused"], self.counts["too_large"]
+        if refused + too_large and not self._totalled:
+            self._totalled = True
+            words = "%d %ss were not exported: %d that the receiver did not take, %d too large for a request"
+            _log.warning(words, refused + too_large, self._signal.what, refused, too_large)
 
     def after_fork(self) -> None:
         """Count anew in the child."""
         self._lock = threading.Lock()
         self.counts = Counter()
+        self._totalled = False
 
     def _cut(self, batch: Sequence[T]) -> Parts[T]:
         try:
