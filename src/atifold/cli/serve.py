@@ -150,11 +150,13 @@ def _tls(certificate: Path | None, key: Path | None) -> Tls | None:
 
 def _ready(folder: Path) -> Path:
     """Return the folder for documents, whole; raises OutputError where they cannot be written to it."""
+    from atifold.sinks.files import sweep
     from atifold.sinks.folder import hindrance
 
     hindered = hindrance(folder.absolute())
     if hindered is not None:
         raise OutputError(folder, hindered)
+    sweep(folder)
     return folder.absolute()
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from atifold.assemble import Assembler, Bounds, Fold, Folding, Sink
 from atifold.serve import carrying, figures
 from atifold.serve.figures import Figures
+from atifold.serve.liberties import words_of
 from atifold.serve.limits import Limits
 from atifold.serve.refusals import BUSY, CLOSING, FAULT, UNKNOWN, Reason, RefusedError
 from atifold.serve.room import Room, Share
@@ -108,6 +109,9 @@ class Receiver:
             else:
                 self._assembler.logged(item)
         self.figures.add(figures.SPANS if signal is TRACES else figures.RECORDS, len(found.items))
+        for kind, count in found.liberties.items():
+            words = f"a client sends {words_of(kind)}, which OTLP's JSON has not: they are taken"
+            self._assembler.note(kind, words, count, level=logging.WARNING)
         if found.rejected:
             self.figures.add(figures.REJECTED, found.rejected, signal=signal.name)
         return found
