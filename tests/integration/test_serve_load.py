@@ -18,6 +18,8 @@ from atifold import atif
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
 NARROW = ("--max-bytes", "8000000", "--retain", "1")
 """So that every bound is reached in the first seconds."""
+GROWTH_BYTES = 12_000_000
+"""Between two looks at a server that holds no more than before; it had 4 MB in two minutes, of 28,000 traces."""
 
 
 def _trace_ids(documents: list[dict[str, Any]]) -> set[str]:
@@ -44,11 +46,8 @@ def test_memory_stays_flat_under_a_sustained_load(seconds: int, serve: Callable[
         at_the_end = resident_bytes(server.process.pid)
     assert sent.errors == []
     assert min(len(ids) for ids in sent.taken.values()) > 10 * seconds
-    print(seconds, warm, at_the_end, {k: len(v) for k, v in sent.taken.items()}, sent.refused)
-    code, words = server.stop()
-    print(words)
-    assert code == 0
-    assert at_the_end < 1.15 * warm + 4_000_000
+    assert at_the_end - warm < GROWTH_BYTES
+    assert server.stop()[0] == 0
     documents = server.documents()
     assert len(documents) == len(sent.ids)
     assert _trace_ids(documents) == sent.ids
