@@ -89,8 +89,7 @@ def test_a_receiver_that_refuses_costs_no_trajectory_and_is_counted(
     assert receiver.spans == []
     assert receiver.refused >= 1
     assert program.exporter.counts["refused"] == TURNS * SPANS
-    words = f"{TURNS * SPANS} spans were not exported: {TURNS * SPANS} that the receiver did not take, 0 too large"
-    assert _lost(caplog) == [f"{words} for a request"]
+    assert _lost(caplog) == [f"{TURNS * SPANS} spans were not exported: the receiver did not take them"]
 
 
 @pytest.mark.parametrize("retry_after_s", [None, 1])
@@ -125,6 +124,8 @@ def test_a_slow_receiver_slows_nobody_down(
     assert len(_lost(caplog)) == 1
 
 
+# By one protocol: the SDK says the same words but once in a minute.
+@pytest.mark.parametrize("receiver", ["http"], indirect=True)
 def test_a_queue_that_overflows_costs_spans_of_the_backend_alone(
     receiver: Received, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -150,6 +151,6 @@ def test_without_code_what_was_not_taken_is_told_at_the_end(
     _, words = process.communicate(timeout=60)
     assert process.returncode == 0, words
     assert "Traceback" not in words
-    assert "5 spans were not exported: 5 that the receiver did not take" in words
+    assert "5 spans were not exported: the receiver did not take them" in words
     (document,) = documents()
     assert document["steps"][-1]["message"] == "Booked for Friday."

@@ -63,14 +63,16 @@ class Splitter(Generic[T]):
         return Outcome(parts.too_large, refused)
 
     def stop(self) -> None:
-        """Send nothing more: what still waits of a batch counts as refused; say how much was lost in all."""
+        """Send nothing more: what still waits of a batch counts as refused; say how much was refused in all.
+
+        What was too large was named, each by itself.
+        """
         self._stopped = True
         with self._lock:
-            refused, too_large = self.counts["refused"], self.counts["too_large"]
-        if refused + too_large and not self._totalled:
+            refused = self.counts["refused"]
+        if refused and not self._totalled:
             self._totalled = True
-            words = "%d %ss were not exported: %d that the receiver did not take, %d too large for a request"
-            _log.warning(words, refused + too_large, self._signal.what, refused, too_large)
+            _log.warning("%d %ss were not exported: the receiver did not take them", refused, self._signal.what)
 
     def after_fork(self) -> None:
         """Count anew in the child."""
