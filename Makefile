@@ -9,7 +9,8 @@
 #   make bench        what emission, folding, importing and the first events cost, as ratios to floors
 #   make coverage     the quick suite, with what it does not reach
 #   make integration  a real OTLP server on loopback, and the servers of `make servers` that are here
-#   make servers      build Collector, Jaeger, Phoenix and MLflow into ~/.cache (20 min, 6 GB); ARGS="collector" for one
+#   make servers      build Collector, Jaeger, Phoenix, MLflow and a JavaScript SDK into ~/.cache (20 min, 6 GB);
+#                     ARGS="collector" for one
 #   make slow         generated inputs and whatever takes minutes
 #   make reference    our documents through the reference validator (needs Python 3.12 or newer)
 #   make pythons      the quick suite under every other Python on this machine

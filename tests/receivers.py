@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, NamedTuple
 
 import grpc
+from google.rpc import error_details_pb2
 from opentelemetry.proto.collector.logs.v1 import logs_service_pb2, logs_service_pb2_grpc
 from opentelemetry.proto.collector.metrics.v1 import metrics_service_pb2, metrics_service_pb2_grpc
 from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 
 COLLECTOR_HTTP_BYTES = 20 * 1024 * 1024
+
+
+class Refusal(NamedTuple):
+    """What every request is answered with, as long as it stands: over HTTP, and over gRPC."""
+
+    status: int
+    code: grpc.StatusCode
+    retry_after_s: int | None = None
 
 
 @dataclass
@@ -30,6 +40,8 @@ class Received:
     metrics: list[Any] = field(default_factory=list)
     requests: int = 0
     refused: int = 0
+    refuses: Refusal | None = None
+    slow_s: float = 0.0
 
     def take(self, request: Any) -> None:
         """Keep what a request of any signal holds."""
@@ -87,8 +99,17 @@ class _Servicer:
     def __init__(self, received: Received, response: Any) -> None:
         self._received, self._response = received, response
 
-    def Export(self, request: Any, context: object) -> Any:  # noqa: N802 - the name of the service's method
-        """Keep a request."""
+    def Export(self, request: Any, context: Any) -> Any:  # noqa: N802 - the name of the service's method
+        """Keep a request, or refuse it."""
+        time.sleep(self._received.slow_s)
+        refusal = self._received.refuses
+        if refusal is not None:
+            self._received.refused += 1
+            if refusal.retry_after_s is not None:
+                delay = error_details_pb2.RetryInfo()
+                delay.retry_delay.seconds = refusal.retry_after_s
+                context.set_trailing_metadata((("google.rpc.retryinfo-bin", delay.SerializeToString()),))
+            context.abort(refusal.code, "refused")
         self._received.take(request)
         return self._response()
 
@@ -104,6 +125,11 @@ def over_http() -> Iterator[Received]:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.headers.get("Content-Encoding") == "gzip":
                 body = gzip.decompress(body)
+            time.sleep(received.slow_s)
+            if received.refuses is not None:
+                received.refused += 1
+                self._answer(received.refuses.status, received.refuses.retry_after_s)
+                return
             kind = kinds.get(self.path)
             if kind is None or len(body) > COLLECTOR_HTTP_BYTES:
                 received.refused += 1
@@ -112,8 +138,10 @@ def over_http() -> Iterator[Received]:
             received.take(kind.FromString(body))
             self._answer(200)
 
-        def _answer(self, status: int) -> None:
+        def _answer(self, status: int, retry_after_s: int | None = None) -> None:
             self.send_response(status)
+            if retry_after_s is not None:
+                self.send_header("Retry-After", str(retry_after_s))
             self.send_header("Content-Length", "0")
             self.end_headers()
 

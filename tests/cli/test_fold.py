@@ -239,3 +239,21 @@ def test_the_group_comes_from_the_flag_or_the_environment(
 def test_the_same_input_gives_the_same_bytes(run: Any, trace: Any) -> None:
     """Nothing rests on chance or on the clock."""
     assert run("fold", "-", stdin=trace(2) + trace(1)).stdout == run("fold", "-", stdin=trace(1) + trace(2)).stdout
+
+
+def test_a_trace_without_its_root_is_incomplete(run: Any, trace: Any, tmp_path: Path) -> None:
+    """As the file of a collector that was killed has it; the other trace is whole, and the report says which."""
+    spans = json.loads(trace(1))
+    inner = spans["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    inner[:] = [span for span in inner if span.get("parentSpanId")]
+    assert inner
+    result = run(
+        "fold", "-", "-o", "out/", "--report", "report.json", stdin=json.dumps(spans).encode() + b"\n" + trace(2)
+    )
+    assert result.exit_code == 0
+    assert "(1 incomplete)" in result.stderr
+    documents = [json.loads((tmp_path / "out" / name).read_bytes()) for name in files_in(tmp_path / "out")]
+    assert sorted(str(d["extra"]["atifold"].get("incomplete")) for d in documents) == ["None", "['no_root']"]
+    told = json.loads((tmp_path / "report.json").read_bytes())["documents"]
+    assert [entry.get("incomplete") for entry in told].count(["no_root"]) == 1
+    assert run("check", "out").exit_code == 0

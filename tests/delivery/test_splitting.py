@@ -206,3 +206,18 @@ def test_the_batch_processor_can_end_it() -> None:
     assert left > 0
     assert exporter.export(receiver.requests[0]) is SpanExportResult.FAILURE
     assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize("receives", [True, False])
+def test_what_was_lost_is_told_once_at_the_end(receives: bool, make: Any, log: pytest.LogCaptureFixture) -> None:
+    """How many spans, and why; nothing where none was lost."""
+    receiver = Receiver()
+    exporter = SplittingSpanExporter(receiver, max_bytes=LIMIT)
+    exporter.export([make.span("small")])
+    exporter._splitter._send = lambda _: receives
+    exporter.export([make.span("a"), make.span("b")])
+    log.clear()
+    exporter.shutdown()
+    exporter.shutdown()
+    words = "2 spans were not exported: the receiver did not take them"
+    assert [record.getMessage() for record in log.records] == ([] if receives else [words])

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from serving import Server, servers
 
 PROGRAMS = Path(__file__).parent / "programs"
 TIMEOUT_S = 60
@@ -200,3 +201,12 @@ def documents(tmp_path: Path) -> Callable[[], list[dict[str, Any]]]:
         return sorted(found, key=lambda document: document["steps"][0]["timestamp"])
 
     return read
+
+
+@pytest.fixture
+def serve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Server]]:
+    """Return what starts `atifold serve` on free ports, its documents in `out`; at the end none is left running."""
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "*")
+    with servers(tmp_path) as begin:
+        yield begin

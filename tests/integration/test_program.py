@@ -175,3 +175,22 @@ def test_without_code_what_log_records_say_is_in_the_trajectory(
     assert collector.names == ["chat gpt-4o"]
     (document,) = documents()
     assert [step["message"] for step in document["steps"]] == ["Where is it?", "Here."]
+
+
+def test_a_program_that_is_killed_leaves_whole_documents(
+    start: Start, target: Any, documents: Documents, tmp_path: Path
+) -> None:
+    """With -9 in the midst of its work: what was flushed before is there, and no half of what was not."""
+    process = start("attached.py", target.url)
+    for number in range(20):
+        _ask(process, f"day{number:02}")
+    target.asked = lambda path: process.kill() if path == "/day30" else None
+    assert process.stdin is not None
+    process.stdin.write("".join(f"day{number}\n" for number in range(20, 60)))
+    process.stdin.flush()
+    assert process.wait(60) == -9
+    found = documents()
+    for document in found:
+        _right(document, _day(document))
+    assert [_day(document) for document in found] == [f"day{number:02}" for number in range(30)]
+    assert [path.name for path in (tmp_path / "out").iterdir() if path.suffix not in (".json", ".tmp")] == []

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import re
 import shutil
 import signal
 import socket
 import ssl
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,88 +29,14 @@ from opentelemetry.sdk._logs import LoggerProvider
 from opentelemetry.sdk._logs.export import SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from serving import TIMEOUT_S, Server
 
 from atifold import atif
 
 pytestmark = pytest.mark.integration
 
-TIMEOUT_S = 60
-PROGRAM = (sys.executable, "-c", "from atifold.cli import main; main(prog_name='atifold')")
-LISTENING = re.compile(r"listening on (\S+) \(HTTP\)(?: and (\S+) \(gRPC\))?; trajectories go to out\n")
 AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "coder"}
 CHAT = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "gpt-4o", "gen_ai.provider.name": "openai"}
-
-
-@dataclass
-class Server:
-    """A running `atifold serve`."""
-
-    process: subprocess.Popen[str]
-    http: str
-    grpc: str
-    out: Path
-
-    def stop(self, number: int = signal.SIGTERM) -> tuple[int, str]:
-        """Send a signal; return the exit code and what was said since it listens."""
-        self.process.send_signal(number)
-        _, words = self.process.communicate(timeout=TIMEOUT_S)
-        return self.process.returncode, words
-
-    def documents(self) -> list[dict[str, Any]]:
-        """Return the documents that are there, and be sure that nothing else is."""
-        files = sorted(self.out.iterdir()) if self.out.is_dir() else []
-        assert all(file.suffix == ".json" for file in files)
-        return [json.loads(file.read_bytes()) for file in files]
-
-    def wait_for(self, wanted: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
-        """Return the documents as soon as they are what is wanted."""
-        end = time.monotonic() + TIMEOUT_S
-        while not wanted(found := self.documents()):
-            assert time.monotonic() < end, found
-            time.sleep(0.02)
-        return found
-
-    def ask(self, path: str, data: bytes | None = None, **headers: str) -> tuple[int, str]:
-        """Send one request over HTTP; return the status and the body."""
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        request = urllib.request.Request(self.http + path, data, named)  # noqa: S310 - loopback
-        try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:  # noqa: S310 - the same
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as error:
-            return error.code, error.read().decode()
-
-
-@pytest.fixture(autouse=True)
-def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.setenv(name, "*")
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Callable[..., Server]]:
-    """Return what starts a server on free ports, its documents in `out`; at the end none is left running."""
-    started: list[subprocess.Popen[str]] = []
-
-    def begin(*arguments: str, **environment: str) -> Server:
-        process = subprocess.Popen(
-            [*PROGRAM, "serve", "--port", "0", "--grpc-port", "0", "-o", "out", "--grace", "0.1", *arguments],
-            stderr=subprocess.PIPE,
-            text=True,
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-        )
-        started.append(process)
-        assert process.stderr is not None
-        line = process.stderr.readline()
-        found = LISTENING.fullmatch(line)
-        assert found is not None, line + process.stderr.read()
-        return Server(process, found[1], found[2] or "", tmp_path / "out")
-
-    yield begin
-    for process in started:
-        process.kill()
-        process.communicate()
 
 
 def _exporters(

@@ -95,11 +95,17 @@ def receiver_of(tmp_path: Path) -> Iterator[Callable[..., Receiver]]:
     """Return a maker of receivers that write to the test's folder `out`; they are closed afterwards."""
     made: list[Receiver] = []
 
-    def make(*, token: str | None = None, sink: Any = None, limits: Limits | None = None, **settings: Any) -> Receiver:
+    def make(
+        *,
+        token: str | None = None,
+        sink: Any = None,
+        limits: Limits | None = None,
+        carry: Path | None = None,
+        **settings: Any,
+    ) -> Receiver:
         chosen = Settings(**{"grace_s": 0.0, **settings})
-        made.append(
-            Receiver(chosen, sink or DirectorySink(tmp_path / "out"), limits or Limits(drain_s=2.0), token=token)
-        )
+        sink, limits = sink or DirectorySink(tmp_path / "out"), limits or Limits(drain_s=2.0)
+        made.append(Receiver(chosen, sink, limits, token=token, carry=carry))
         return made[-1]
 
     yield make

@@ -31,7 +31,7 @@ def test_both_signals_are_read_in_both_forms(form: Form, requests: Any) -> None:
 )
 def test_an_empty_request_is_taken(form: Form, empty: bytes) -> None:
     """A client may have nothing to tell."""
-    assert read(empty, form, TRACES) == ([], 0, "")
+    assert read(empty, form, TRACES) == ([], 0, "", {})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final, NamedTuple
 
 from atifold import process
@@ -18,7 +18,7 @@ from atifold.assemble.counts import Counts
 from atifold.assemble.inbox import LOOKED_AT_EVERY, TOO_MANY, Ended, Inbox, Logged, Read, Started, Told
 from atifold.assemble.sizes import record_size, size_of
 from atifold.assemble.table import TraceTable
-from atifold.assemble.trace import Job
+from atifold.assemble.trace import Carried, Job
 from atifold.assemble.writing import Fold, Outbox, Sink
 from atifold.spans import LogRecord, Span
 
@@ -264,6 +264,21 @@ class Assembler:
         finally:
             self._working.release()
             self._counts.say()
+
+    def carried(self, *, written: bool) -> list[Carried]:
+        """Return what is held of each trace, for `resume` in another process; `written` as `flush` said."""
+        with self._lock:
+            return list(self._table.carried(written=written))
+
+    def resume(self, held: Iterable[Carried]) -> None:
+        """Go on with what another process had; its documents are written again once more of a trace comes."""
+        with self._lock:
+            for one in held:
+                try:
+                    self._table.resume(one, self._clock())
+                except Exception as error:  # noqa: BLE001 - one trace must not cost the others
+                    self._stumble(error)
+        self._wake()
 
     def shutdown(self, timeout_s: float = 30.0) -> bool:
         """Write everything, unfinished traces as incomplete, and stop; return whether nothing was lost.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict, deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from atifold.assemble.bounds import Bounds
 from atifold.assemble.counts import Counts
@@ -17,7 +17,7 @@ from atifold.assemble.remembered import Remembered
 from atifold.assemble.sessions import Sessions
 from atifold.assemble.sizes import TRACE, record_size, size_of
 from atifold.assemble.ties import conversation, resumed_trace, session
-from atifold.assemble.trace import PROCESS_BOUND, SETTLED, TRACE_BOUND, Group, Job, Queue, Trace
+from atifold.assemble.trace import PROCESS_BOUND, SETTLED, TRACE_BOUND, Carried, Group, Job, Queue, Trace
 from atifold.spans import LogRecord, Span
 
 
@@ -177,6 +177,33 @@ class TraceTable:
         """Return how many spans, and records of traces without spans, are held that no fold has seen."""
         waiting = sum(_weight(job) for job in self.jobs)
         return waiting + sum(_weight(trace) for trace in self.traces.values() if trace.changed)
+
+    # ---- from one process to the next ------------------------------------------------------------
+
+    def carried(self, *, written: bool) -> Iterator[Carried]:
+        """Yield all that is held; `written` says that what was folded of it has come to its sink."""
+        for trace in self.traces.values():
+            if trace.holds:
+                held = tuple(trace.spans.values()), tuple(trace.logs)
+                whole = written and not trace.changed
+                yield Carried(trace.id, trace.group.part, trace.names, trace.awaited, whole, *held)
+
+    def resume(self, one: Carried, now: float) -> None:
+        """Hold what another process held of a trace; where all of it is written, more of it has to come first."""
+        trace = self.traces.get(one.trace_id) or self._new(one.trace_id, now)
+        trace.group.part = max(trace.group.part, one.part)
+        trace.awaited = one.awaited
+        for span in one.spans:
+            self.closed(span, size_of(span), now, root=span.parent_id is None)
+        for record in one.logs:
+            self.logged(record, now)
+        if self.traces.get(one.trace_id) is not trace:
+            return  # past the bounds of this process, which are narrower
+        self._claim(trace, one.names)
+        if one.written:
+            trace.changed = False
+            trace.group.changed = any(member.changed for member in trace.group.members.values())
+            self._settle(trace, now)
 
     # ---- keeping and tying -----------------------------------------------------------------------
 

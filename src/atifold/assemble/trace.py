@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 from atifold.spans import LogRecord, Span
 
@@ -109,6 +109,22 @@ class Trace:
     def holds(self) -> bool:
         """Return whether anything is held of it."""
         return bool(self.spans or self.logs)
+
+
+class Carried(NamedTuple):
+    """What a process hands on of one trace to the process that carries its work on.
+
+    `part` is the one that the spans go into, `names` are those of the documents that they stand in.
+    `awaited` is as of `Trace`; `written` says that the documents hold all of it.
+    """
+
+    trace_id: str
+    part: int
+    names: frozenset[str]
+    awaited: bool
+    written: bool
+    spans: Sequence[Span]
+    logs: Sequence[LogRecord]
 
 
 @dataclass(frozen=True, slots=True)

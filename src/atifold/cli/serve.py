@@ -97,7 +97,7 @@ def command(
     _mind_libraries()
     _mind_unknown(command)
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its core writes to stderr what we say in our words
-    from atifold.serve import Limits, Place, Receiver
+    from atifold.serve import Limits, Place, Receiver, carrying
     from atifold.serve.running import serve
     from atifold.sinks import DirectorySink
 
@@ -108,7 +108,8 @@ def command(
     folder = _ready(settings.dir)
     finish = partial(in_version, version=version)
     with _troubles_said():
-        receiver = Receiver(settings, DirectorySink(folder), limits, token=token, finish=finish)
+        carry = folder / carrying.FILE
+        receiver = Receiver(settings, DirectorySink(folder), limits, token=token, finish=finish, carry=carry)
         if token is None and not _is_loopback(host):
             say(f"atifold: whoever reaches {host} can have documents written here; --token-file asks for a token")
         number = serve(receiver, place, partial(_say_where, folder=settings.dir))
@@ -149,11 +150,13 @@ def _tls(certificate: Path | None, key: Path | None) -> Tls | None:
 
 def _ready(folder: Path) -> Path:
     """Return the folder for documents, whole; raises OutputError where they cannot be written to it."""
+    from atifold.sinks.files import sweep
     from atifold.sinks.folder import hindrance
 
     hindered = hindrance(folder.absolute())
     if hindered is not None:
         raise OutputError(folder, hindered)
+    sweep(folder)
     return folder.absolute()
 
 

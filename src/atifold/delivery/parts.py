@@ -35,8 +35,9 @@ T = TypeVar("T", bound=Framed)
 
 @dataclass(frozen=True)  # Python 3.10 has no generic NamedTuple
 class Signal(Generic[T]):
-    """One row: the bound of a thing's bytes, the true encoder, the mender, and how a thing is named."""
+    """One row: what a thing is, the bound of its bytes, the true encoder, the mender, and how a thing is named."""
 
+    what: str
     bound: Callable[[T], int]
     encode: Callable[[list[T]], Any]
     mend: Callable[[T], T]
@@ -69,8 +70,8 @@ def _record_name(record: ReadableLogRecord) -> str:
     return f"log record {told.event_name or 'without a name'!r} [{format_span_id(told.span_id or 0)}]"
 
 
-SPANS: Final = Signal[ReadableSpan](span_bytes, encode_spans, mended_span, _span_name)
-RECORDS: Final = Signal[ReadableLogRecord](record_bytes, encode_logs, mended_record, _record_name)
+SPANS: Final = Signal[ReadableSpan]("span", span_bytes, encode_spans, mended_span, _span_name)
+RECORDS: Final = Signal[ReadableLogRecord]("log record", record_bytes, encode_logs, mended_record, _record_name)
 
 
 def cut(batch: Sequence[T], signal: Signal[T], max_bytes: int) -> Parts[T]:

@@ -45,6 +45,7 @@ class Splitter(Generic[T]):
         self._send = send
         self._persistent = persistent
         self._stopped = False
+        self._totalled = False
         self._said: set[str] = set()
         self._lock = threading.Lock()
         process.watch_forks(self)
@@ -62,13 +63,22 @@ class Splitter(Generic[T]):
         return Outcome(parts.too_large, refused)
 
     def stop(self) -> None:
-        """Send nothing more: what still waits of a batch counts as refused."""
+        """Send nothing more: what still waits of a batch counts as refused; say how much was refused in all.
+
+        What was too large was named, each by itself.
+        """
         self._stopped = True
+        with self._lock:
+            refused = self.counts["refused"]
+        if refused and not self._totalled:
+            self._totalled = True
+            _log.warning("%d %ss were not exported: the receiver did not take them", refused, self._signal.what)
 
     def after_fork(self) -> None:
         """Count anew in the child."""
         self._lock = threading.Lock()
         self.counts = Counter()
+        self._totalled = False
 
     def _cut(self, batch: Sequence[T]) -> Parts[T]:
         try:

@@ -7,9 +7,9 @@ said in the report (`report` has its shape).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.continued import with_continuations
@@ -22,7 +22,10 @@ from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
 from atifold.fold.threads import Thread, threads_of
 
-__all__ = ["Document", "Folded", "fold"]
+__all__ = ["NO_ROOT", "Document", "Folded", "fold"]
+
+NO_ROOT: Final = "no_root"
+"""Why a document is incomplete of a trace whose root span never came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,13 @@ class Folded:
     report: dict[str, Any]
 
 
-def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace", files: bool = False) -> Folded:
+def fold(
+    reading: Reading,
+    *,
+    group: Literal["trace", "conversation"] = "trace",
+    files: bool = False,
+    rootless: Collection[str] = (),
+) -> Folded:
     """Fold a reading into documents.
 
     With `trace` each trace is folded apart, except that a leg which resumes a paused agent joins
@@ -41,7 +50,8 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
     those without one that plainly carry on another's messages, their agents joined in order where
     nothing speaks against it. `files` says that documents lie side by side in a folder: images that a
     trace holds as data become files of theirs (`Document.files`), and the document of a trace names the
-    file of the one that carries it on; without, the data is left out.
+    file of the one that carries it on; without, the data is left out. `rootless` are the ids of traces
+    whose root is known to be missing: their documents are incomplete.
     """
     calls: tuple[Call, ...] = reading.calls
     groups = (group_by_conversation if group == "conversation" else group_by_trace)(calls)
@@ -51,7 +61,10 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
     doubts = Doubts(scopes.calls)
     written = [write(root, scopes, doubts, taken, Pictures() if files else None) for root in roots]
     work = SpanWork(reading)
-    there = [(root, _told(document, work.of(calls_of(root)), groups)) for root, document in _present(roots, written)]
+    there = [
+        (root, _told(_cut(document, rootless), work.of(calls_of(root)), groups))
+        for root, document in _present(roots, written)
+    ]
     documents = with_continuations(calls, there) if files and group == "trace" else [document for _, document in there]
     stepless = [*empty, *(root for root, document in zip(roots, written, strict=True) if document is None)]
     left_out = [f"no step: {_name(thread.agents or thread.outer)}" for thread in stepless]
@@ -67,6 +80,16 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
 def _present(roots: Sequence[Thread], written: Sequence[Document | None]) -> list[tuple[Thread, Document]]:
     """Return the threads of which a document came, with it."""
     return [(root, document) for root, document in zip(roots, written, strict=True) if document is not None]
+
+
+def _cut(document: Document, rootless: Collection[str]) -> Document:
+    """Return the document, incomplete where the root of one of its traces is missing."""
+    if not any(trace_id in rootless for trace_id in document.trace_ids):
+        return document
+    extra = document.trajectory["extra"]
+    reasons = sorted([*extra["atifold"].get("incomplete", ()), NO_ROOT])
+    extra["atifold"]["incomplete"] = reasons
+    return replace(document, incomplete=True, report={**document.report, "incomplete": reasons})
 
 
 def _told(document: Document, spans: Mapping[str, Any], groups: Groups) -> Document:

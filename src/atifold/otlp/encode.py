@@ -23,10 +23,11 @@ def encode_lines(spans: Iterable[Span]) -> bytes:
     hex, 64-bit integers strings, enums numbers. `parse` of the result gives equal spans; only NaN
     and infinities, integers beyond 64 bits and unpaired surrogates cannot come back as they were.
     """
-    return b"".join(to_json(request) + b"\n" for request in _requests(spans))
+    return b"".join(to_json(request) + b"\n" for request in requests_of(spans))
 
 
-def _requests(spans: Iterable[Span]) -> Iterator[dict[str, Any]]:
+def requests_of(spans: Iterable[Span]) -> Iterator[dict[str, Any]]:
+    """Yield the requests that `encode_lines` writes, as JSON values."""
     for resource, run in groupby(spans, lambda span: span.resource):
         while part := list(islice(run, SPANS_A_LINE)):
             yield {"resourceSpans": [_resource_spans(resource, part)]}

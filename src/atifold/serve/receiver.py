@@ -5,11 +5,13 @@ from __future__ import annotations
 import hmac
 import logging
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from atifold.assemble import Assembler, Bounds, Fold, Folding, Sink
-from atifold.serve import figures
+from atifold.serve import carrying, figures
 from atifold.serve.figures import Figures
+from atifold.serve.liberties import words_of
 from atifold.serve.limits import Limits
 from atifold.serve.refusals import BUSY, CLOSING, FAULT, UNKNOWN, Reason, RefusedError
 from atifold.serve.room import Room, Share
@@ -36,14 +38,17 @@ class Receiver:
         *,
         token: str | None = None,
         finish: Callable[[Sequence[Document]], Sequence[Document]] = tuple,
+        carry: Path | None = None,
     ) -> None:
         """Take the settings of the fold, where documents go, the limits, and the token of requests (None: none).
 
-        `finish` is given documents before they are written.
+        `finish` is given documents before they are written; `carry` is the file by which what is held
+        goes from a server to the next one.
         """
         self.limits = limits
         self.figures = Figures()
         self.closing = False
+        self._closed = False
         self._token = token
         self._bounds = Bounds.of(settings)
         self._room = Room(limits.requests_bytes, limits.retry_s)
@@ -55,6 +60,9 @@ class Receiver:
             by_conversation=settings.group == "conversation",
             prepare=folding.prepare,
         )
+        self._carry = carry
+        if carry is not None:
+            self._assembler.resume(carrying.load(carry))
 
     # ---- a request -------------------------------------------------------------------------------
 
@@ -101,6 +109,9 @@ class Receiver:
             else:
                 self._assembler.logged(item)
         self.figures.add(figures.SPANS if signal is TRACES else figures.RECORDS, len(found.items))
+        for kind, count in found.liberties.items():
+            words = f"a client sends {words_of(kind)}, which OTLP's JSON has not: they are taken"
+            self._assembler.note(kind, words, count, level=logging.WARNING)
         if found.rejected:
             self.figures.add(figures.REJECTED, found.rejected, signal=signal.name)
         return found
@@ -133,6 +144,10 @@ class Receiver:
 
     def close(self) -> bool:
         """Write everything, unfinished traces as incomplete, and stop; return whether nothing was lost."""
+        if self._carry is not None and not self._closed:
+            written = self._assembler.flush(everything=True)
+            carrying.save(self._carry, self._assembler.carried(written=written))
+        self._closed = True
         return self._assembler.shutdown()
 
     def _note(self, kind: str, words: str, n: int) -> None:

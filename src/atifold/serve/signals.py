@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from enum import Enum
+from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, Union
 
 from google.protobuf.json_format import MessageToJson
@@ -15,6 +17,7 @@ from atifold.kinds import kind_name
 from atifold.otlp import json, protobuf
 from atifold.otlp.batch import Batch
 from atifold.otlp.place import Place
+from atifold.serve.liberties import liberties, told
 from atifold.serve.refusals import BAD, TOO_LARGE, RefusedError
 from atifold.spans import LogRecord, Span
 
@@ -67,11 +70,12 @@ SIGNALS: Final = (TRACES, LOGS)
 
 
 class Read(NamedTuple):
-    """What a request holds: its items, how many could not be read, and why the first could not."""
+    """What a request holds: its items, how many could not be read, what to say of it, and its liberties by kind."""
 
     items: Items
     rejected: int = 0
     words: str = ""
+    liberties: Mapping[str, int] = MappingProxyType({})
 
 
 def unpacked(data: bytes, most: int) -> bytes:
@@ -95,11 +99,12 @@ def read(data: bytes, form: Form, signal: Signal) -> Read:
     found = len(batch.spans) + len(batch.logs)
     if found > len(items):
         raise RefusedError(BAD, f"{_WHERE}: found another signal, wanted {signal.what}s")
-    if not batch.complaints:
-        return Read(items)
-    if not items:
+    if batch.complaints and not items:
         raise RefusedError(BAD, str(batch.complaints[0]))
-    return Read(items, len(batch.complaints), str(batch.complaints[0]))
+    taken = liberties(data) if form is Form.JSON else {}
+    words = [str(batch.complaints[0])] if batch.complaints else []
+    words += [told(taken)] if taken else []
+    return Read(items, len(batch.complaints), "; ".join(words), taken)
 
 
 def _protobuf(data: bytes, signal: Signal) -> Batch:

@@ -68,11 +68,11 @@ def _by_command(recording: Path, backend: Backend, protocol: Protocol, seed: str
         "OTEL_EXPORTER_OTLP_PROTOCOL": protocol.name,
         "OTEL_EXPORTER_OTLP_HEADERS": ",".join(f"{name}={value}" for name, value in backend.headers.items()),
     }
-    out = spans.with_name("out")
+    out = spans.with_name("out.jsonl")  # documents that lie side by side in a folder name each other
     arguments = ["replay", recording, "--otlp", backend.url(protocol), "--id-seed", seed, "--capture-content"]
-    done = CliRunner().invoke(main, [*map(str, arguments), "--spans", str(spans), "-o", f"{out}/"], env=environment)
+    done = CliRunner().invoke(main, [*map(str, arguments), "--spans", str(spans), "-o", str(out)], env=environment)
     assert done.exit_code == 0, done.output
-    return [json.loads(path.read_bytes()) for path in out.glob("*.json")]
+    return [json.loads(line) for line in out.read_bytes().splitlines()]
 
 
 WAYS = {"live": _live, "replay": _replayed}
