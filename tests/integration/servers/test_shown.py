@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 from backends.backend import Backend
 from backends.browser import page_text
+from backends.losses import SERVERS
 from backends.sending import PROTOBUF
 from backends.shown import SHOWS, Shown
 from opentelemetry.sdk.trace import TracerProvider
@@ -16,7 +18,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from story import DEMO
 
-from atifold import EventBus, instrument
+from atifold import EventBus, atif, dialects, fold, instrument, otlp
 from atifold.emit.spellings import spelling
 from atifold.readable import trace_id_of
 from atifold.replay import replay
@@ -77,6 +79,24 @@ def test_mlflow_shows_texts_instead_of_messages(mlflow: Backend, tmp_path: Path)
     assert (json.loads(first.input or ""), json.loads(first.output or "")) == (FIRST, ANSWER)
     plain, _ = shown("mlflow", mlflow, f"{tmp_path}/off", openinference=False)
     assert json.loads(plain.input or "")[0]["parts"][0]["content"] == FIRST
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_what_comes_back_with_these_names_folds_to_the_same_trajectories(
+    server: str, tmp_path: Path, request: Any
+) -> None:
+    """From each of a server's views: the demo run, as it was folded when it was sent."""
+    backend: Backend = request.getfixturevalue(server)
+    exporter = PROTOBUF.exporter(backend.url(PROTOBUF), backend.headers)
+    names, seed = spelling(openinference=True), str(tmp_path)
+    sent = replay([DEMO], exporters=[exporter], capture_content=True, id_seed=seed, spelling=names)
+    counts = Counter(span.trace_id for span in sent.spans)
+    backend.wait(counts)
+    wanted = sorted(atif.dumps(document.trajectory) for document in sent.folded.documents)
+    for name, view in backend.views.items():
+        spans = otlp.read(view.files(counts, tmp_path / name)).spans
+        back = fold.fold(dialects.read([span for span in spans if span.trace_id in counts]))
+        assert sorted(atif.dumps(document.trajectory) for document in back.documents) == wanted, name
 
 
 @pytest.mark.parametrize("server", SHOWS)
