@@ -6,7 +6,7 @@
 #   make schemas      write schemas/ anew from the models
 #   make readme       write README.md's tables and outputs anew
 #   make docs         write docs/ anew from the tables of the code
-#   make bench        what emission, importing and the first events cost, as ratios to floors
+#   make bench        what emission, folding, importing and the first events cost, as ratios to floors
 #   make coverage     the quick suite, with what it does not reach
 #   make integration  a real OTLP server on loopback, and the servers of `make servers` that are here
 #   make servers      build Collector, Jaeger, Phoenix and MLflow into ~/.cache (20 min, 6 GB); ARGS="collector" for one
@@ -65,10 +65,12 @@ docs: $(VENV)/ready
 
 bench: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py $(ARGS)
+	@$(PYTHON) benchmarks/folding.py $(ARGS)
 	@$(PYTHON) benchmarks/import.py
 
 bench-smoke: $(VENV)/ready
 	@$(PYTHON) benchmarks/emission.py --rounds 3
+	@$(PYTHON) benchmarks/folding.py --rounds 3
 	@$(PYTHON) benchmarks/import.py --rounds 3
 
 coverage: $(VENV)/ready-test

@@ -8,10 +8,11 @@ empty text and never a zero.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Final, Literal, Union
 
+from atifold.records import record
 from atifold.spans import Attributes, Link, SpanKey
 
 
@@ -34,14 +35,14 @@ PLACEHOLDERS: Final = frozenset({"", "<not serializable>", "<not specified>", "n
 # ---- messages ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Text:
     """Plain text of a message."""
 
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reasoning:
     """What the model thought; `extra` keeps what belongs to it (a signature)."""
 
@@ -49,7 +50,7 @@ class Reasoning:
     extra: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolRequest:
     """A tool call that a model asked for.
 
@@ -63,7 +64,7 @@ class ToolRequest:
     extra: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolResponse:
     """A tool's result as the next request shows it to the model; `result` is any JSON value."""
 
@@ -73,7 +74,7 @@ class ToolResponse:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Media:
     """An image, a sound or another file: by `uri`, by `data` (base64 text) or by neither (dropped)."""
 
@@ -83,7 +84,7 @@ class Media:
     data: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OtherPart:
     """A part of a kind that no reader knows, kept as it was."""
 
@@ -93,7 +94,7 @@ class OtherPart:
 Part = Union[Text, Reasoning, ToolRequest, ToolResponse, Media, OtherPart]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Message:
     """One message of a history.
 
@@ -111,7 +112,7 @@ class Message:
 # ---- figures -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Usage:
     """Token counts of one inference, normalised as ATIF and the conventions count them.
 
@@ -127,7 +128,7 @@ class Usage:
     raw: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Failure:
     """Why a call failed: the low-cardinality type, and the text where it was captured."""
 
@@ -135,7 +136,7 @@ class Failure:
     message: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attempt:
     """One failed try inside a call that went on (a retry or a fail-over)."""
 
@@ -144,7 +145,7 @@ class Attempt:
     extra: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lookup:
     """One search for documents or memories, or one write of a memory, beside the calls.
 
@@ -158,7 +159,7 @@ class Lookup:
 # ---- calls ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """What all three kinds of call have in common.
 
@@ -196,7 +197,7 @@ class Call:
     extra: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ModelCall(Call):
     """One inference.
 
@@ -234,7 +235,7 @@ class ModelCall(Call):
     agent_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ToolCall(Call):
     """One execution of a tool.
 
@@ -251,7 +252,7 @@ class ToolCall(Call):
     agent_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AgentCall(Call):
     """One turn of an agent, or one run of a workflow (`workflow` True).
 
@@ -296,7 +297,7 @@ def depths(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, int]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reading:
     """What the dialects made of a set of spans.
 

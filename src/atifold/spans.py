@@ -7,9 +7,11 @@ Python values (str, bool, int, float, bytes, None, and lists and string-keyed di
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Final, Protocol
+
+from atifold.records import record
 
 Attributes = Mapping[str, Any]
 """Attribute names to plain Python values; of a name given twice the last value counts."""
@@ -37,7 +39,7 @@ class Status(str, Enum):
     ERROR = "ERROR"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SpanEvent:
     """One point in time inside a span."""
 
@@ -46,7 +48,7 @@ class SpanEvent:
     attributes: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Link:
     """A tie to another span, in this trace or another."""
 
@@ -55,7 +57,7 @@ class Link:
     attributes: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Span:
     """One finished span.
 
@@ -85,7 +87,7 @@ class Span:
         return self.trace_id, self.span_id
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class LogRecord:
     """One log record, which may name a span.
 

@@ -16,6 +16,14 @@ from atifold.kinds import is_list, is_object
 DEEPEST: Final = 200
 """How deep lists and objects may stand in one another; the fast encoder stops at 254."""
 
+_STRICT: Final = (
+    orjson.OPT_INDENT_2
+    | orjson.OPT_APPEND_NEWLINE
+    | orjson.OPT_PASSTHROUGH_DATACLASS
+    | orjson.OPT_PASSTHROUGH_DATETIME
+    | orjson.OPT_PASSTHROUGH_SUBCLASS
+)
+_TOO_DEEP: Final = b"\n" + b"  " * DEEPEST
 _WIDEST_WHOLE_BITS: Final = 14_000  # Python writes no whole number of more than 4300 digits
 _WIDEST_EXACT: Final = 2**53 - 1  # beyond, RFC 8785 knows the nearest double only
 _ALIGNED: Final = frozenset({"logprobs"})
@@ -35,11 +43,26 @@ def dumps(document: dict[str, Any]) -> bytes:
     What JSON cannot hold is first changed as `writable` says. Raise TypeError for what is no JSON
     value at all, such as bytes.
     """
+    quick = _at_once(document)
+    if quick is not None:
+        return quick
     plain = writable(document).document
     try:
         return orjson.dumps(plain, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
     except orjson.JSONEncodeError:  # a whole number beyond 64 bits
         return json.dumps(plain, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def _at_once(document: dict[str, Any]) -> bytes | None:
+    """Return a document's bytes where nothing in it has to be changed or refused; None where that is not sure.
+
+    The encoder writes NaN as null, and more levels than are kept.
+    """
+    try:
+        written = orjson.dumps(document, option=_STRICT)
+    except TypeError:
+        return None
+    return None if b"null" in written or _TOO_DEEP in written else written
 
 
 def canonical(document: dict[str, Any]) -> bytes:

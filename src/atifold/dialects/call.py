@@ -10,7 +10,7 @@ from atifold.calls import AgentCall, Call, ModelCall, ToolCall, Usage
 from atifold.dialects import values
 from atifold.dialects.failure import failure
 from atifold.dialects.parents import Parent
-from atifold.dialects.table import CallKind, Dialect, Fields, Verdict, apply_rows, use_of
+from atifold.dialects.table import CallKind, Dialect, Fields, Verdict, apply_rows, uses_of
 from atifold.dialects.usage import normalise
 from atifold.dialects.values import Note, word
 from atifold.spans import Attributes, Span
@@ -104,10 +104,11 @@ def _beside_rows(attributes: Attributes, spoken: tuple[Dialect, ...]) -> tuple[d
     """Return (what a step keeps under its own names, the figures of usage as the trace has them), by name in order."""
     kept: dict[str, Any] = {}
     raw: dict[str, Any] = {}
-    for name in sorted(attributes):
-        use = use_of(name, spoken)
-        if use.kept and (value := values.plain(attributes[name])) is not None:
+    uses = uses_of(tuple(attributes), spoken)
+    for name in uses.kept:
+        if (value := values.plain(attributes[name])) is not None:
             kept[name] = value
-        if use.raw_usage and (figure := values.number(attributes[name])) is not None:
+    for name in uses.raw_usage:
+        if (figure := values.number(attributes[name])) is not None:
             raw[name] = figure
     return kept, raw

@@ -23,7 +23,7 @@ from atifold.dialects.registry import DIALECTS
 from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
 from atifold.dialects.spoken import spoken
-from atifold.dialects.table import CallKind, use_of
+from atifold.dialects.table import CallKind, uses_of
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
 from atifold.spans import LogRecord, Span, SpanKey
@@ -187,7 +187,7 @@ def _read_span(span: Span, recognised: Recognised, parent: Parent, tally: _Tally
     call = make(span, recognised, parent, note)
     tally.dialects[recognised.dialect] += 1
     tally.notes += [f"{span.name}: {remark}" for remark in note.remarks]
-    unknown = [name for name in span.attributes if use_of(name, recognised.spoken).unknown]
+    unknown = uses_of(tuple(span.attributes), recognised.spoken).unknown
     if unknown:
         tally.unknown.update(_INDEX.sub("N", name) for name in unknown)
     if isinstance(call, ModelCall) and call.input is None and call.output is None and holds_content(span, unknown):

@@ -27,6 +27,8 @@ class CallKind(Enum):
     AGENT = "agent"
     WORKFLOW = "workflow"
 
+    __hash__ = object.__hash__  # there is one of each; Enum's own is Python code, and every span asks for it
+
 
 class Ignored(NamedTuple):
     """Why a span of a known dialect is no call, in the word under which it is counted."""
@@ -166,33 +168,43 @@ class Dialect:
         )
 
 
-class Use(NamedTuple):
-    """What becomes of an attribute, beside the rows: it is kept, it is a raw figure, nobody knows it."""
-
-    kept: bool
-    raw_usage: bool
-    unknown: bool
+_MOST_SHAPES: Final = 1024
+"""Sets of attribute names that are remembered, with what becomes of them."""
 
 
-@lru_cache(maxsize=8192)
-def use_of(name: str, spoken: tuple[Dialect, ...]) -> Use:
-    """Return what the dialects that a span speaks make of an attribute's name; names come again and again."""
-    return Use(
-        any(dialect.keeps(name) for dialect in spoken),
-        any(name.startswith(dialect.raw_usage) for dialect in spoken),
-        not any(dialect.reads(name) for dialect in spoken),
+class Uses(NamedTuple):
+    """Names of attributes, in order, by what becomes of them beside the rows: kept, a raw figure, known to nobody."""
+
+    kept: tuple[str, ...]
+    raw_usage: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def uses_of(names: tuple[str, ...], spoken: tuple[Dialect, ...]) -> Uses:
+    """Return what the dialects that a span speaks make of the names of its attributes."""
+    names = tuple(sorted(names))
+    return Uses(
+        tuple(name for name in names if any(dialect.keeps(name) for dialect in spoken)),
+        tuple(name for name in names if any(name.startswith(dialect.raw_usage) for dialect in spoken)),
+        tuple(name for name in names if not any(dialect.reads(name) for dialect in spoken)),
     )
 
 
 def apply_rows(dialect: Dialect, attributes: Attributes, kind: CallKind, fields: Fields, note: Note) -> None:
     """Fill the fields that a dialect's rows can feed and that are not filled yet."""
-    rows, places = dialect.rows_by_kind[kind], dialect.rows_by_name[kind]
-    for at in sorted({at for name in attributes if name in places for at in places[name]}):
-        row = rows[at]
+    for row in _rows_for(dialect, kind, tuple(attributes)):
         if row.field not in fields:
             value = read_row(row, attributes, note)
             if value is not MISSING:
                 fields[row.field] = value
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def _rows_for(dialect: Dialect, kind: CallKind, names: tuple[str, ...]) -> tuple[Row, ...]:
+    """Return the rows that attributes of these names can feed: a program's spans have few sets of them."""
+    rows, places = dialect.rows_by_kind[kind], dialect.rows_by_name[kind]
+    return tuple(rows[at] for at in sorted({at for name in names if name in places for at in places[name]}))
 
 
 def read_row(row: Row, attributes: Attributes, note: Note) -> Any:

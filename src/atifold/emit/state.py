@@ -165,14 +165,17 @@ class Owner:
         None where a sealed one asked for it.
         """
         chats = self.chats
-        if len(chats) > 1 or call_id in self.asked:
+        awaited = call_id in self.asked
+        if len(chats) == 1 and not awaited:
+            return chats[0]
+        if awaited or chats:
             for chat in reversed(chats):
                 if any(call.id == call_id for call in chat.told):
                     return chat
-            if call_id in self.asked:
+            if awaited:
                 self.asked.discard(call_id)
                 return None
-        return next((chat for chat in reversed(chats) if chat.ended), self.chat())
+        return next((chat for chat in reversed(chats) if chat.ended), chats[-1] if chats else None)
 
 
 @dataclass(slots=True, eq=False)

@@ -125,7 +125,7 @@ class Nested(BaseModel):
         """
         made = _new(cls)
         _put_values(made, cls.BLANK | given)
-        _put_given(made, {*given, *extra})  # pydantic counts both
+        _put_given(made, {*given, *extra} if extra else set(given))  # pydantic counts both
         _put_extra(made, extra)
         _put_private(made, None)
         return made

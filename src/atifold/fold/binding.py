@@ -127,14 +127,19 @@ class Binding:
         if waiting is not None and waiting.span is not None and waiting.span.paused:
             self._take(waiting, tool)  # the end of a paused call, not the next one of its id
             return True
-        twice = self._by_id_and_told.get((plain_id(tool.id or ""), arguments_mark(tool.arguments)))
-        if self._bind_one(tool, twice) or self._bind_one(tool, known):
+        if self._bind_one(tool, self._twice(tool)) or self._bind_one(tool, known):
             return True
         same = known.last_of(tool.tool)
         if same is None:
             return False
         self._take(same, tool)
         return True
+
+    def _twice(self, tool: ToolCall) -> _Known | None:
+        """Return the calls of a span's id and arguments, where one id stands for several in a step."""
+        if not self._by_id_and_told:
+            return None
+        return self._by_id_and_told.get((plain_id(tool.id or ""), arguments_mark(tool.arguments)))
 
     def _told(self, tool: ToolCall) -> _Known | None:
         """Return the calls of a span's name and arguments; without arguments, of its name and result."""

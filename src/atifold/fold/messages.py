@@ -24,7 +24,7 @@ from atifold.calls import (
     ToolRequest,
     ToolResponse,
 )
-from atifold.jsontext import scrub, to_json_text
+from atifold.jsontext import scrub, sorted_json, to_json_text
 
 Mark = tuple[str, ...]
 """One fact by which a message is known: (kind, value, …)."""
@@ -97,16 +97,7 @@ def arguments_mark(arguments: Any) -> str:
     """Return what makes two argument values equal, whatever the order of their keys."""
     if arguments is MISSING or arguments is None:
         return "{}"
-    return to_json_text(_sorted(arguments))
-
-
-def _sorted(value: Any) -> Any:
-    """Return the value with its keys in order, down to the leaves."""
-    if isinstance(value, dict):
-        return {str(key): _sorted(value[key]) for key in sorted(value, key=str)}
-    if isinstance(value, list | tuple):
-        return [_sorted(item) for item in value]
-    return value
+    return sorted_json(arguments).decode()
 
 
 def spoken(text: str) -> str:
