@@ -137,6 +137,7 @@ class Settings:
     chunk_metrics: bool = False
     attributes: Literal["latest", "compat", "both"] = "latest"
     cost_names: Literal["none", "proposal", "openinference", "openlit", "logfire"] = "none"
+    openinference: bool = False
     export_max_bytes: int = 0
     flush_at_sigterm: bool = True
 
@@ -216,6 +217,11 @@ SETTINGS: Final = (
         "cost_names",
         _one_of("none", "proposal", "openinference", "openlit", "logfire"),
         "whose names for cost are written beside ours: none, proposal, openinference, openlit or logfire",
+    ),
+    _row(
+        "openinference",
+        _switch,
+        "name kind, input and output of agents and tools as OpenInference does too, which Phoenix shows",
     ),
     _row(
         "export_max_bytes",

@@ -283,6 +283,18 @@ def test_the_catalogue_s_events_are_logged_on_demand(
         assert [record["eventName"] for record in found].count("agentfootprint.skill.activated") == expected
 
 
+def test_attributes_are_named_as_in_a_live_program(
+    run: Any, rec: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the same settings."""
+    monkeypatch.setenv("ATIFOLD_ATTRIBUTES", "both")
+    monkeypatch.setenv("ATIFOLD_OPENINFERENCE", "true")
+    assert run("replay", rec, "--spans", "s.jsonl", "--capture-content").exit_code == 0
+    written = (tmp_path / "s.jsonl").read_text(encoding="utf-8")
+    for name in ("gen_ai.system", "gen_ai.provider.name", "openinference.span.kind", "input.value"):
+        assert f'"{name}"' in written
+
+
 def test_a_log_file_that_cannot_be_opened_costs_nothing_else(run: Any, rec: Path, tmp_path: Path) -> None:
     """Spans and documents are written; exit 1."""
     (tmp_path / "taken").mkdir()

@@ -65,6 +65,15 @@ def test_settings_choose_spellings(tmp_path: Path) -> None:
     assert chat["operation.cost"] == 0.5
 
 
+def test_a_setting_adds_the_names_of_openinference(tmp_path: Path) -> None:
+    """With content only where that may leave."""
+    found = run(tmp_path, Meters(), openinference="on")["invoke_agent agent"]
+    assert found["openinference.span.kind"] == "AGENT"
+    assert "input.value" not in found
+    told = run(tmp_path, Meters(), openinference=True, capture_content="SPAN_ONLY")["invoke_agent agent"]
+    assert told["input.value"] == "go"
+
+
 def test_what_is_no_meter_provider_is_refused(tmp_path: Path) -> None:
     """As a tracer provider is; the call after it works."""
     provider = TracerProvider(shutdown_on_exit=False)

@@ -74,9 +74,10 @@ def command(
     The recordings are one set: a run may be spread over several; - is stdin. Trajectories always hold
     the content; spans hold it only with --capture-content, log events only where
     OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is EVENT_ONLY or SPAN_AND_EVENT. ATIFOLD_EVENTS says
-    whether the events on spans are log events too. Without -o, --spans, --logs and --otlp, documents are
-    JSON Lines on stdout (but for --report -). --otlp speaks what OTEL_EXPORTER_OTLP_PROTOCOL says,
-    http/protobuf by default.
+    whether the events on spans are log events too; ATIFOLD_ATTRIBUTES, ATIFOLD_COST_NAMES and
+    ATIFOLD_OPENINFERENCE name attributes on spans otherwise, as in a live program. Without -o, --spans,
+    --logs and --otlp, documents are JSON Lines on stdout (but for --report -). --otlp speaks what
+    OTEL_EXPORTER_OTLP_PROTOCOL says, http/protobuf by default.
     """
     options.one_on_stdout(output=output, report=report, spans=spans, logs=logs)
     if spans is not None and spans == logs:
@@ -92,7 +93,7 @@ def command(
             "log_exporters": [exporter for exporter in (kept, made.logs) if exporter is not None],
         }
         how: dict[str, Any] = {"capture_content": capture_content, "group": group, "id_seed": id_seed}
-        replayed = _replay(inputs, piped, **sinks, **_log_settings(), files=options.is_folder(output), **how)
+        replayed = _replay(inputs, piped, **sinks, **_settings(), files=options.is_folder(output), **how)
     complaints = sorted_out(replayed.complaints, inputs, piped, Kind.RECORDING)
     tally.refuse(complaints)
     _account(backend, made, tally)
@@ -133,11 +134,14 @@ def _kept() -> InMemoryLogRecordExporter:
     return InMemoryLogRecordExporter()  # type: ignore[no-untyped-call]
 
 
-def _log_settings() -> dict[str, Any]:
+def _settings() -> dict[str, Any]:
+    """Return what the environment says of log events and of names."""
+    from atifold.emit.spellings import spelling
     from atifold.settings import Settings
 
     chosen = Settings.from_env()
-    return {"events": chosen.events, "log_content": chosen.capture_content.on_events}
+    spelled = spelling(chosen.attributes, chosen.cost_names, openinference=chosen.openinference)
+    return {"events": chosen.events, "log_content": chosen.capture_content.on_events, "spelling": spelled}
 
 
 def _replay(inputs: tuple[str, ...], piped: bytes, **how: Any) -> Replayed:

@@ -1,18 +1,18 @@
-"""Write attributes by names that other readers know: older ones of the conventions, and foreign ones of cost.
+"""Write attributes by names that other readers know: older ones, foreign ones of cost, those of OpenInference.
 
 Only what the tracing backend gets is spelled so; side doors, log events and metrics are not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from atifold import semconv
+from atifold.emit.openinference import shown
 
 Attributes = Mapping[str, Any]
-Spelling = Callable[[Attributes], dict[str, Any]]
-"""Return attributes by the wanted names; what is given is left as it is."""
+Names = Literal["latest", "compat", "both"]
 
 
 class Older(NamedTuple):
@@ -65,24 +65,45 @@ COSTS: Final[dict[str, tuple[Cost, ...]]] = {
 """By the setting `cost_names`. What is not known has no name, and no zero."""
 
 
-def spelling(
-    names: Literal["latest", "compat", "both"] = "latest",
-    cost_names: Literal["none", "proposal", "openinference", "openlit", "logfire"] = "none",
-) -> Spelling | None:
-    """Return how the settings `attributes` and `cost_names` want spans spelled; None: as they are."""
-    costs = COSTS.get(cost_names, ())
-    if names == "latest" and not costs:
-        return None
+class Spelling:
+    """Write a span's attributes by the wanted names; what is given is left as it is.
 
-    def spell(attributes: Attributes) -> dict[str, Any]:
+    `tells_exceptions` says that a failure is told as an `exception` event too.
+    """
+
+    __slots__ = ("_costs", "_names", "_openinference", "tells_exceptions")
+
+    def __init__(self, names: Names, costs: tuple[Cost, ...], *, openinference: bool) -> None:
+        """Take which names of the conventions, which of cost, and whether OpenInference's are wanted."""
+        self._names = names
+        self._costs = costs
+        self._openinference = openinference
+        self.tells_exceptions = openinference
+
+    def __call__(self, attributes: Attributes) -> dict[str, Any]:
+        """Return the attributes by these names."""
         spelled = dict(attributes)
-        if names != "latest":
-            _add_older(spelled, instead=names == "compat")
+        if self._names != "latest":
+            _add_older(spelled, instead=self._names == "compat")
         if semconv.COST_USD in spelled:
-            _add_costs(spelled, costs)
+            _add_costs(spelled, self._costs)
+        if self._openinference:
+            # of the names of the conventions, whichever are written
+            spelled.update(shown(attributes))
         return spelled
 
-    return spell
+
+def spelling(
+    names: Names = "latest",
+    cost_names: Literal["none", "proposal", "openinference", "openlit", "logfire"] = "none",
+    *,
+    openinference: bool = False,
+) -> Spelling | None:
+    """Return how the settings `attributes`, `cost_names` and `openinference` want spans spelled; None: as they are."""
+    costs = COSTS.get(cost_names, ())
+    if names == "latest" and not costs and not openinference:
+        return None
+    return Spelling(names, costs, openinference=openinference)
 
 
 def _add_older(attributes: dict[str, Any], *, instead: bool) -> None:

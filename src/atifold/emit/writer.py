@@ -26,6 +26,7 @@ from atifold.spans import Kind, Link, SideDoor, Span, SpanEvent, Status
 
 _KINDS = {SpanKind.CLIENT: Kind.CLIENT, SpanKind.INTERNAL: Kind.INTERNAL}
 
+_EXCEPTION: Final = "exception"
 DROPPED_EVENTS: Final = "atifold.dropped_events"
 _NONE: Final[dict[str, Any]] = {}
 
@@ -157,6 +158,8 @@ class SpanWriter:
         if record.error_type is not None:
             text = fitting.text(semconv.STATUS, record.error_text) if self.capture else None
             span.set_status(StatusCode.ERROR, text)
+            if self._spelling is not None and self._spelling.tells_exceptions and len(moments) < MOST_MOMENTS:
+                span.add_event(_EXCEPTION, _exception(record.error_type, text), end_ns)
         put(span, self._spelled(fitting.with_omitted(attributes)))
         span.end(end_ns)
 
@@ -201,6 +204,11 @@ class SpanWriter:
             resource=self._resource,
             scope_name=semconv.SCOPE,
         )
+
+
+def _exception(kind: str, text: str | None) -> dict[str, str]:
+    told = {semconv.EXCEPTION_TYPE: kind}
+    return {**told, semconv.EXCEPTION_MESSAGE: text} if text else told
 
 
 def _hex(span_id: int | None) -> str | None:

@@ -97,5 +97,5 @@ def emitter_of(
         redact=signals.redact,
         max_value=settings.max_value,
         time_chunks=settings.chunk_metrics and signals.metrics is not None,
-        spelling=spelling(settings.attributes, settings.cost_names),
+        spelling=spelling(settings.attributes, settings.cost_names, openinference=settings.openinference),
     )

@@ -18,6 +18,7 @@ from atifold.emit import Emitter
 from atifold.emit.log import NO_LOG
 from atifold.emit.logs import EventLog
 from atifold.emit.scope import SCOPE
+from atifold.emit.spellings import Spelling
 from atifold.errors import InputError
 from atifold.events.envelope import Event
 from atifold.recording import Recording, in_order
@@ -65,6 +66,7 @@ def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
     group: Literal["trace", "conversation"] = "trace",
     id_seed: str = "",
     session_id: Literal["raw", "hashed"] = "raw",
+    spelling: Spelling | None = None,
     stdin: BinaryIO | None = None,
     files: bool = False,
 ) -> Replayed:
@@ -73,6 +75,7 @@ def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
     Spans keep the recorded times; their ids come from the run ids and `id_seed`. Exporters get them
     as any pipeline would (the SDK's sampler and limits apply); content only with `capture_content`,
     and with `log_content` on log events, of which `events` says whether the catalogue's are among them.
+    `spelling` names the attributes of their spans otherwise (`atifold.emit.spellings`).
     The trajectories come from the whole records, with `files` for their images. Exporters are shut
     down. A file that cannot be read is a complaint, and costs the others nothing.
     """
@@ -89,6 +92,7 @@ def replay(  # noqa: PLR0913  what may leave, and where to, is said at once
         session_id=session_id,
         live=False,
         ids=ids.tell,
+        spelling=spelling,
         log=EventLog(logger_provider, events=events, content=log_content, live=False) if logger_provider else NO_LOG,
     )
     _play(told, emitter)

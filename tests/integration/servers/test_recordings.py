@@ -27,10 +27,14 @@ pytestmark = pytest.mark.integration
 
 
 class Sent(NamedTuple):
-    """What was sent of one recording: how many spans of which traces, and the documents written beside."""
+    """What was sent of one recording: how many spans of which traces, and the documents written beside.
+
+    `in_folder` says that these name each other's files, as a fold into a folder makes them.
+    """
 
     traces: dict[str, int]
     documents: list[bytes]
+    in_folder: bool = False
 
 
 def _live(recording: Path, backend: Backend, protocol: Protocol, folder: Path) -> Sent:
@@ -60,7 +64,8 @@ def _replayed(recording: Path, backend: Backend, protocol: Protocol, folder: Pat
         documents = [document.trajectory for document in result.folded.documents]
     else:
         documents = _by_command(recording, backend, protocol, seed, spans)
-    return Sent(dict(Counter(span.trace_id for span in otlp.read([spans]).spans)), _canonical(documents))
+    traces = Counter(span.trace_id for span in otlp.read([spans]).spans)
+    return Sent(dict(traces), _canonical(documents), in_folder=protocol is not JSON)
 
 
 def _by_command(recording: Path, backend: Backend, protocol: Protocol, seed: str, spans: Path) -> list[dict[str, Any]]:
@@ -82,13 +87,13 @@ def _canonical(documents: Iterable[dict[str, Any]]) -> list[bytes]:
     return sorted(map(atif.dumps, documents))
 
 
-def _folded(files: Sequence[Path], traces: Iterable[str]) -> list[bytes]:
+def _folded(files: Sequence[Path], traces: Iterable[str], *, in_folder: bool) -> list[bytes]:
     """Return the documents of some of the traces that files hold; all of each file has to be readable."""
     batch = otlp.read(files)
     assert batch.complaints == []
     wanted = set(traces)
     spans = [span for span in batch.spans if span.trace_id in wanted]
-    return _canonical(document.trajectory for document in fold.fold(dialects.read(spans)).documents)
+    return _canonical(document.trajectory for document in fold.fold(dialects.read(spans), files=in_folder).documents)
 
 
 def _differing(view: View, sent: dict[str, Sent], folder: Path) -> list[str]:
@@ -96,7 +101,7 @@ def _differing(view: View, sent: dict[str, Sent], folder: Path) -> list[str]:
     return [
         name
         for name, one in sent.items()
-        if _folded(view.files(one.traces, folder / name), one.traces) != one.documents
+        if _folded(view.files(one.traces, folder / name), one.traces, in_folder=one.in_folder) != one.documents
     ]
 
 

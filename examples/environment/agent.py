@@ -1,9 +1,5 @@
 """An agent that knows nothing of OpenTelemetry: events on the shared bus, and that is all.
 
-    pip install 'atifold[auto]'
-    OTEL_TRACES_EXPORTER=console,atif OTEL_METRICS_EXPORTER=none OTEL_LOGS_EXPORTER=none \
-        opentelemetry-instrument python examples/zero_code.py
-
 Without `opentelemetry-instrument` it runs all the same, and its events cost next to nothing.
 """
 

@@ -1,7 +1,4 @@
-"""An asynchronous agent: tools that run as tasks, side by side.
-
-python examples/async_agent.py
-"""
+"""An asynchronous agent: tools that run as tasks, side by side."""
 
 from __future__ import annotations
 
