@@ -8,9 +8,10 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
-from atifold.emit.machine import ABANDONED, NO_START, Machine, started_ns
+from atifold.emit.machine import Machine, started_ns
 from atifold.emit.on.call_facts import tool_facts
 from atifold.emit.on.outcome import on_owner, on_tool
+from atifold.emit.reasons import ABANDONED, NO_START
 from atifold.emit.record import Record
 from atifold.emit.state import Owner
 from atifold.events.envelope import Event

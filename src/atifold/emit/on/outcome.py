@@ -6,7 +6,8 @@ from typing import Any
 
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
-from atifold.emit.machine import ABANDONED, Machine
+from atifold.emit.machine import Machine
+from atifold.emit.reasons import ABANDONED
 from atifold.emit.record import Moment, Record
 from atifold.emit.state import Chat, Owner
 from atifold.events.cost import CostTick

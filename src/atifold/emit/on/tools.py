@@ -9,8 +9,9 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.facts import moment_of
-from atifold.emit.machine import NO_START, STOPPED, STOPS, UNKNOWN, Machine, started_ns
+from atifold.emit.machine import UNKNOWN, Machine, started_ns
 from atifold.emit.on.pause import recognise_leg
+from atifold.emit.reasons import NO_START, STOPPED, STOPS
 from atifold.emit.record import Record
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Tool
