@@ -59,9 +59,7 @@ def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:
     """Return a request's settings as attributes."""
     request: dict[str, Any] = {}
     if payload.iteration is not None:
-        request["agentfootprint.stream.iteration"] = (
-            payload.iteration if 0 <= payload.iteration < _MANY else held(payload.iteration)
-        )
+        request[semconv.ITERATION] = payload.iteration if 0 <= payload.iteration < _MANY else held(payload.iteration)
     temperature = payload.temperature
     if temperature is not None and abs(temperature) <= _LARGEST:
         request[semconv.TEMPERATURE] = float(temperature)

@@ -61,7 +61,7 @@ def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns:
     tool = Tool(owner, record, call_id, name, None, stage_id)
     for moment in owner.run.waiting.pop(call_id, ()):
         record.note(moment)
-        tool.refused = tool.refused or moment.attributes.get("agentfootprint.permission.result") == "deny"
+        tool.refused = tool.refused or moment.denies
     coming = owner.run.coming.pop(call_id, None)
     if coming is not None:
         record.take(coming)
