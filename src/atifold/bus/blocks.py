@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typing_extensions import Self
 
 from atifold.bus.clock import now_ns
-from atifold.bus.inputs import calls_of, count_of, identity_of, inclusive, money_of, text_of
+from atifold.bus.inputs import calls_of, identity_of, money_of, text_of, usage_of
 from atifold.jsontext import words
 
 if TYPE_CHECKING:
@@ -123,16 +123,15 @@ class ModelBlock(Block):
             "tool_call_count": len(calls),
             "stop_reason": (finish_reason and identity_of(finish_reason)) or ("tool_calls" if calls else "stop"),
         }
-        usage = {
-            "input": count_of("input_tokens", input_tokens),
-            "output": count_of("output_tokens", output_tokens),
-            "cache_read": count_of("cached_tokens", cached_tokens),
-            "cache_write": count_of("cache_write_tokens", cache_write_tokens),
-            "thinking": count_of("reasoning_tokens", reasoning_tokens),
-        }
-        usage = {name: count for name, count in usage.items() if count is not None}
+        usage = usage_of(
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
+            reasoning_tokens=reasoning_tokens,
+        )
         if usage:
-            end["usage"] = inclusive(usage) if "cache_read" in usage or "cache_write" in usage else usage
+            end["usage"] = usage
         if id is not None:
             end["provider_response_ref"] = identity_of(id)
         more: dict[str, Any] = {}
