@@ -14,7 +14,7 @@ from atifold.events.cost import CostTick
 from atifold.events.envelope import Event
 
 PERMISSION_HALT = "permission_halt"
-_MOST_MONEY = 1e300
+_MOST_MONEY = 1e300  # NaN is not below it
 _TOOL_NAMES = ("tool_name", "tool")
 
 
