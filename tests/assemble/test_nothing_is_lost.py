@@ -79,9 +79,9 @@ def _check(table: TraceTable, taken: int = 0) -> None:
     assert table.held == sum(trace.size for trace in traces.values())
     assert table.waiting == taken + sum(job.size for job in table.jobs)
     assert table.open_spans == sum(len(trace.open) for trace in traces.values())
-    queued = {trace_id: queue for queue, waiting in table.queues.waiting.items() for trace_id in waiting}
+    queued = {trace_id: queue for queue, waiting in table.queues.items() for trace_id in waiting}
     assert queued == {trace.id: trace.queue for trace in traces.values()}
-    for queue, waiting in table.queues.waiting.items():
+    for queue, waiting in table.queues.items():
         deadlines = [trace.deadline for trace in waiting.values()]
         assert deadlines == sorted(deadlines)
         for trace in waiting.values():

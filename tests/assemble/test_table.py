@@ -56,7 +56,7 @@ def test_what_is_let_go_leaves_nothing_but_what_is_remembered(table_of: Any) -> 
     assert len(_work_off(table, 3.0)) == 50
     assert _work_off(table, 304.0) == []
     assert (table.traces, table.held) == ({}, 0)
-    assert not any(table.queues.waiting.values())
+    assert not any(table.queues.values())
     assert 0 < table.past.size <= 20
     assert table.knows(f"{49:032x}", "1")
     assert not table.knows(f"{0:032x}", "1")
@@ -90,13 +90,13 @@ def test_a_flush_takes_what_waits_for_its_root_past_what_is_open(table_of: Any) 
     """Where a trace waits is where a flush looks for it."""
     table = table_of()
     table.opened(A, "1", 0.0, root=True)
-    assert list(table.queues.waiting[Queue.BARE]) == [A]
+    assert list(table.queues[Queue.BARE]) == [A]
     _close(table, A, "2")
     _close(table, B, "2")
-    assert (list(table.queues.waiting[Queue.OPEN]), list(table.queues.waiting[Queue.ROOTLESS])) == ([A], [B])
+    assert (list(table.queues[Queue.OPEN]), list(table.queues[Queue.ROOTLESS])) == ([A], [B])
     assert _work_off(table, flush=True) == [B]
     assert _work_off(table, flush=True, everything=True) == [A]
-    assert (list(table.queues.waiting[Queue.STALE]), list(table.queues.waiting[Queue.WRITTEN])) == ([A], [B])
+    assert (list(table.queues[Queue.STALE]), list(table.queues[Queue.WRITTEN])) == ([A], [B])
 
 
 def test_a_document_is_stale_only_when_no_trace_stands_in_it(table_of: Any) -> None:

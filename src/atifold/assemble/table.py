@@ -8,13 +8,11 @@ as the group has members.
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Sequence
 
 from atifold.assemble.bounds import Bounds
-from atifold.assemble.claims import Claims
 from atifold.assemble.counts import Counts
-from atifold.assemble.queues import Queues
 from atifold.assemble.remembered import Remembered
 from atifold.assemble.sessions import Sessions
 from atifold.assemble.sizes import TRACE, record_size, size_of
@@ -36,7 +34,7 @@ class TraceTable:
         self._counts = counts
         self._by_conversation = by_conversation
         self.traces: dict[str, Trace] = {}
-        self.queues = Queues()
+        self.queues: dict[Queue, OrderedDict[str, Trace]] = {queue: OrderedDict() for queue in Queue}
         self.jobs: deque[Job] = deque()
         self.past = Remembered(bounds.remembered_ids)
         self.open_spans = 0
@@ -44,7 +42,7 @@ class TraceTable:
         self.waiting = 0
         self._keys: dict[str, Trace] = {}
         self._sessions = Sessions()
-        self._claims = Claims()
+        self._claims: Counter[str] = Counter()  # how many traces stand in the document of a name
 
     # ---- what the program tells ------------------------------------------------------------------
 
@@ -61,9 +59,9 @@ class TraceTable:
             trace.roots.add(span_id)
         self.open_spans += 1
         if trace.queue not in (Queue.OPEN, Queue.BARE):
-            self.queues.move(trace, Queue.OPEN if trace.holds else Queue.BARE, now + self._bounds.idle_s)
+            self._wait(trace, Queue.OPEN if trace.holds else Queue.BARE, now + self._bounds.idle_s)
         if self.open_spans > self._bounds.max_open_spans:
-            oldest = self.queues.first(Queue.STALE) or self.queues.first(Queue.OPEN, Queue.BARE)
+            oldest = self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.BARE)
             self._forget_open_spans(oldest or trace, now)
 
     def closed(self, span: Span, size: int, now: float, *, root: bool, whole: bool = False) -> None:
@@ -117,9 +115,9 @@ class TraceTable:
 
     def _wait_for_more(self, trace: Trace, now: float) -> None:
         if trace.finished:
-            self.queues.move(trace, Queue.DUE, now + self._bounds.grace_s)
+            self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
-            self.queues.move(trace, Queue.OPEN if trace.open else Queue.ROOTLESS, now + self._bounds.idle_s)
+            self._wait(trace, Queue.OPEN if trace.open else Queue.ROOTLESS, now + self._bounds.idle_s)
 
     def knows(self, trace_id: str, span_id: str) -> bool:
         """Return whether the span's record is held, or was."""
@@ -160,7 +158,7 @@ class TraceTable:
         for trace in job.traces:
             if self.traces.get(trace.id) is not trace or trace.group.part != job.part:
                 continue  # it was let go, or a new part of it began, while this one was folded
-            self._claims.put(trace, frozenset(names))
+            self._claim(trace, frozenset(names))
             if trace.sessional and not names:
                 trace.lasting = False  # records that say nothing of an agent's work
             if trace.queue in SETTLED:
@@ -172,7 +170,7 @@ class TraceTable:
         """Return when something is next due, infinite where nothing is."""
         if self.jobs:
             return -math.inf
-        first = self.queues.first(Queue.DUE, Queue.ROOTLESS, Queue.OPEN, Queue.WRITTEN)
+        first = self._first(Queue.DUE, Queue.ROOTLESS, Queue.OPEN, Queue.WRITTEN)
         return math.inf if first is None else first.deadline
 
     def unwritten_spans(self) -> int:
@@ -190,7 +188,8 @@ class TraceTable:
             trace.group.part = last_part + 1
             self._counts.add("late_parts")
         self.traces[trace_id] = trace
-        self.queues.enter(trace, now + self._bounds.idle_s)
+        self.queues[Queue.BARE][trace_id] = trace
+        trace.deadline = now + self._bounds.idle_s
         waiting = self._keys.get(trace_id)
         if waiting is not None:
             _join(waiting, trace)
@@ -238,11 +237,36 @@ class TraceTable:
         if last_part is not None:
             trace.group.part = max(trace.group.part, last_part + 1)
 
+    def _claim(self, trace: Trace, names: frozenset[str]) -> None:
+        """Note which documents a trace stands in."""
+        if names == trace.names:
+            return
+        for name in trace.names:
+            self._claims[name] -= 1
+            if not self._claims[name]:
+                del self._claims[name]
+        self._claims.update(names)
+        trace.names = names
+
     # ---- queues ----------------------------------------------------------------------------------
+
+    def _wait(self, trace: Trace, queue: Queue, deadline: float) -> None:
+        if trace.queue is queue:
+            self.queues[queue].move_to_end(trace.id)
+        else:
+            del self.queues[trace.queue][trace.id]
+            self.queues[queue][trace.id] = trace
+            trace.queue = queue
+        trace.deadline = deadline
+
+    def _first(self, *queues: Queue) -> Trace | None:
+        """Return what is due first in any of these queues."""
+        fronts = (next(iter(self.queues[queue].values()), None) for queue in queues)
+        return min((front for front in fronts if front is not None), key=lambda front: front.deadline, default=None)
 
     def _next_due(self, now: float, *, flush: bool, everything: bool) -> Trace | None:
         for queue in (Queue.DUE, Queue.ROOTLESS, Queue.OPEN):
-            front = self.queues.first(queue)
+            front = self._first(queue)
             if front is not None and (front.deadline <= now or everything or (flush and queue is not Queue.OPEN)):
                 return front
         return None
@@ -257,13 +281,13 @@ class TraceTable:
     def _settle(self, trace: Trace, now: float) -> None:
         """Put a trace where it waits once all that is held of it is written."""
         if trace.open and not trace.holds:
-            self.queues.move(trace, Queue.BARE, now + self._bounds.idle_s)
+            self._wait(trace, Queue.BARE, now + self._bounds.idle_s)
         elif trace.open:
-            self.queues.move(trace, Queue.STALE, math.inf)
+            self._wait(trace, Queue.STALE, math.inf)
         elif trace.awaited or trace.lasting:
-            self.queues.move(trace, Queue.PAUSED, math.inf)
+            self._wait(trace, Queue.PAUSED, math.inf)
         else:
-            self.queues.move(trace, Queue.WRITTEN, now + self._bounds.retain_s)
+            self._wait(trace, Queue.WRITTEN, now + self._bounds.retain_s)
 
     # ---- bounds ----------------------------------------------------------------------------------
 
@@ -280,9 +304,8 @@ class TraceTable:
 
     def _oldest(self) -> Trace | None:
         """Return the oldest trace that holds spans: of those written, else of those finished, else of those open."""
-        first = self.queues.first
-        written = first(Queue.WRITTEN) or first(Queue.PAUSED)
-        return written or first(Queue.DUE) or first(Queue.STALE) or first(Queue.OPEN, Queue.ROOTLESS)
+        written = self._first(Queue.WRITTEN) or self._first(Queue.PAUSED)
+        return written or self._first(Queue.DUE) or self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.ROOTLESS)
 
     def _evict(self, trace: Trace, now: float) -> None:
         """Let go of a trace, and have it written before where it is not."""
@@ -307,7 +330,7 @@ class TraceTable:
         for member in job.traces:
             self.past.put(member.id, member.spans)
             member.spans, member.logs, member.whole, member.size, member.changed = {}, [], set(), 0, False
-            self._claims.put(member, frozenset())
+            self._claim(member, frozenset())
         self._release(group)
         for member in group.members.values():
             self._settle(member, now)
@@ -320,7 +343,7 @@ class TraceTable:
         self._counts.add("spans_lost", words, job.trace_id, n=_weight(job))
 
     def _let_go_expired(self, now: float) -> None:
-        while (front := self.queues.first(Queue.WRITTEN)) is not None and front.deadline <= now:
+        while (front := self._first(Queue.WRITTEN)) is not None and front.deadline <= now:
             self._release(front.group)
 
     def _release(self, group: Group) -> None:
@@ -332,17 +355,17 @@ class TraceTable:
             # the next document of the others would take the place of one that holds more
             group.part += 1
             for member in group.members.values():
-                self._claims.put(member, frozenset())
+                self._claim(member, frozenset())
 
     def _forget(self, trace: Trace) -> None:
-        self.queues.leave(trace)
+        del self.queues[trace.queue][trace.id]
         del self.traces[trace.id]
         del trace.group.members[trace.id]
         trace.group.size -= trace.size
         self.held -= trace.size
         last_part = trace.group.part if trace.holds else trace.group.part - 1
         self.past.let_go(trace.id, last_part, trace.spans)
-        self._claims.put(trace, frozenset())
+        self._claim(trace, frozenset())
         self._sessions.forget(trace)
         for key in trace.keys:
             del self._keys[key]
@@ -356,7 +379,7 @@ class TraceTable:
         trace.open.clear()
         trace.forgotten = True
         if trace.holds:
-            self.queues.move(trace, Queue.DUE, now + self._bounds.grace_s)
+            self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
             self._settle(trace, now)
 
