@@ -49,10 +49,12 @@ def _flavors(event: Event[Any]) -> Iterator[tuple[str, str]]:
 
 def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
     """Open the agent's span: under its composition, under the tool that called it, or on its own."""
+    payload = event.payload
     meta = event.meta
     run = machine.run(meta)
     path = meta.subflow_path
-    extra = event.payload.__pydantic_extra__ or {}
+    prompt = payload.user_prompt
+    extra = payload.__pydantic_extra__ or {}
     parent, inferred = _parent(machine, run, event, extra) if run.owner(path) is None else (None, False)
     owner = machine.open_agent(run, path, _name(run, event), meta.time_ns, parent=parent)
     owner.stage_id = meta.runtime_stage_id
@@ -70,14 +72,9 @@ def turn_start(machine: Machine, event: Event[AgentTurnStart]) -> None:
         record.attributes[semconv.AGENT_VERSION] = words(version)
     if not path:
         record.take(run.take_configuration())
-    _write_prompt(owner, record, event)
-
-
-def _write_prompt(owner: Owner, record: Record, event: Event[AgentTurnStart]) -> None:
     record.lack(withheld_names(event))
-    prompt = event.payload.user_prompt
     if prompt is not None:
-        owner.talk(event.meta.subflow_path).prompt = prompt
+        owner.talk(path).prompt = prompt
         record.content[semconv.INPUT_MESSAGES] = to_json_text([{"role": "user", "parts": [text_part(prompt)]}])
 
 

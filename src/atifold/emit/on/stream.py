@@ -181,34 +181,33 @@ def _time(record: Record, time_ns: int) -> None:
 def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
     """End the inference; its span stays open for its cost, its thinking and its calls."""
     payload = event.payload
-    owner, chat = _chat(machine, event) or _cut_chat(machine, event, payload.duration_ms)
-    record = chat.record
+    found = _chat(machine, event) or _cut_chat(machine, event, payload.duration_ms)
+    chat = found[1]
+    extra = payload.__pydantic_extra__ or {}
     chat.ended = True
+    record = chat.record
     record.end_ns = max(record.start_ns, event.meta.time_ns)
     chat.text = None if payload.content_withheld else payload.content
-    chat.finish = payload.stop_reason
-    chat.usage = payload.usage
     if event.redacted is not None:
         record.lack(withheld_names(event))
-    _write_end(record.attributes, payload)
-    if payload.content_withheld and chat.messages_count is not None:
-        owner.talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
-    if payload.__pydantic_extra__:
-        _extend_answer(chat, payload.__pydantic_extra__)
-    machine.to_seal = machine.to_seal or owner.record is None
-
-
-def _write_end(attributes: dict[str, Any], payload: LLMEnd) -> None:
+    chat.finish = payload.stop_reason
+    attributes = record.attributes
     if payload.stop_reason is not None:
         attributes[semconv.FINISH_REASONS] = (scrub(payload.stop_reason),)
     if payload.provider_response_ref is not None:
         attributes[semconv.RESPONSE_ID] = scrub(payload.provider_response_ref)
     if payload.content_withheld:
         attributes["agentfootprint.stream.content_withheld"] = True
+        if chat.messages_count is not None:
+            found[0].talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
     if payload.tool_call_count:
         attributes["agentfootprint.stream.tool_call_count"] = (
             payload.tool_call_count if 0 < payload.tool_call_count < _MANY else held(payload.tool_call_count)
         )
+    chat.usage = payload.usage
+    if extra:
+        _extend_answer(chat, extra)
+    machine.to_seal = machine.to_seal or found[0].record is None
 
 
 def _extend_answer(chat: Chat, extra: dict[str, Any]) -> None:
