@@ -18,6 +18,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from story import Door, Stage
 
 from atifold import EventBus, dialects, fold, semconv
+from atifold.bus.made import MAKERS
 from atifold.bus.run import Run
 from atifold.emit import Emitter
 from atifold.emit.metrics import Metrics
@@ -535,10 +536,18 @@ def test_without_an_sdk_documents_still_come_through_the_side_door() -> None:
 
 
 def test_a_bus_without_an_emitter_costs_nothing_and_harms_nothing() -> None:
-    """Blocks work where nobody listens."""
-    with EventBus().run("a", "p") as run, run.llm("m", provider="mock") as call, run.tool("t") as tool:
-        tool.result(1)
-        call.respond("x")
+    """Blocks work where nobody listens, and no event is made."""
+    bus, made = EventBus(), []
+    bus._makers = dict.fromkeys(MAKERS, lambda *fields: made.append(fields))
+    for listening in (False, True):
+        release = bus.subscribe("*", lambda _: None) if listening else None
+        with bus.run("a", "p") as run, run.llm("m", provider="mock") as call, run.tool("t") as tool:
+            tool.result(1)
+            call.respond("x")
+        assert len(made) == (4 if listening else 0)
+        if release is not None:
+            release()
+    assert not bus.counts
 
 
 def test_an_event_of_the_catalogue_inside_a_run_is_on_its_span() -> None:

@@ -153,8 +153,11 @@ def test_a_count_limit_holds_on_light_spans_too() -> None:
         for event in story.parsed():
             bus.emit(event)
         emitter.flush()
-        for span in memory.get_finished_spans():
+        spans = memory.get_finished_spans()
+        assert len(spans) == len(door.spans) == 3
+        for span in spans:
             assert len(span.attributes) <= most
+            assert semconv.OPERATION in span.attributes
         assert all(len(span.attributes) > 3 for span in door.spans)
 
 

@@ -163,6 +163,7 @@ def test_a_price_that_is_none_is_on_no_span(usd: Any) -> None:
             pass
         with harness.bus.run("b") as run:
             run.emit("cost.tick", {"estimatedUsd": usd, "cumulative": {"estimatedUsd": usd}})
+        assert len(harness.spans) == 3
         for span in harness.spans:
             assert not [name for name in span.attributes or {} if "cost" in name]
 

@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 
 from atifold.events import DOMAINS, EVENTS, full_name, model_of, validate
-from atifold.events.catalogue import CATALOGUE, TYPED_DOMAINS, UNTYPED
+from atifold.events.catalogue import CATALOGUE, UNTYPED
 from atifold.events.payload import Nested
 
+TYPED_DOMAINS = CATALOGUE.keys() - {"risk"}  # its one event has no model
 TYPED = [f"agentfootprint.{domain}.{event}" for domain in TYPED_DOMAINS for event in CATALOGUE[domain]]
 
 

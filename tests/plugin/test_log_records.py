@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,8 +28,7 @@ from atifold import WITHHELD, AtifLogExporter, AtifLogProcessor, AtifSpanExporte
 from atifold.bus import EventBus
 from atifold.calls import Reading
 from atifold.fold import fold
-from atifold.plugin import instrument
-from atifold.plugin.log_records import process_intake
+from atifold.plugin import doors, instrument
 from atifold.spans import LogRecord as Record
 from atifold.spans import Span
 
@@ -38,6 +38,12 @@ CHAT = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_
 
 Providers = Callable[..., TracerProvider]
 Documents = Callable[[], dict[str, Any]]
+
+
+@pytest.fixture
+def nobody_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the process have no door of ours, whatever other tests left alive."""
+    monkeypatch.setattr(doors, "_doors", weakref.WeakValueDictionary())
 
 
 @pytest.fixture
@@ -89,13 +95,12 @@ def test_content_of_log_records_is_in_the_trajectory(
     assert processor.counts == {"documents_written": 1}
 
 
+@pytest.mark.usefixtures("nobody_at_work")
 def test_without_a_processor_named_the_one_of_the_process_is_found(
     provider_of: Providers, loggers: Callable[..., LoggerProvider], tmp_path: Path, documents: Documents
 ) -> None:
     """It may be made later than the log processor; what comes before is nobody's."""
     spans, logs = provider_of(), loggers(AtifLogProcessor())
-    if process_intake() is not None:
-        pytest.skip("another test left a processor alive")
     _say(logs, "gen_ai.user.message", {"content": "too early"})
     assert logs.force_flush()
     spans.add_span_processor(AtifSpanProcessor(tmp_path / "out"))
@@ -166,12 +171,11 @@ def test_the_exporter_hands_records_to_who_has_the_spans(
     assert exporter.export([]) is LogRecordExportResult.FAILURE
 
 
+@pytest.mark.usefixtures("nobody_at_work")
 def test_the_exporter_alone_writes_what_records_alone_tell(
     loggers: Callable[..., LoggerProvider], tmp_path: Path, documents: Documents
 ) -> None:
     """No tracer provider of ours: the documents are its own."""
-    if process_intake() is not None:
-        pytest.skip("another test left a processor alive")
     exporter = AtifLogExporter(tmp_path / "out", idle_s=100)
     logs = loggers(SimpleLogRecordProcessor(exporter))
     _chat(TracerProvider(shutdown_on_exit=False), logs)

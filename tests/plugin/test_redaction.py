@@ -240,6 +240,7 @@ def test_a_long_value_is_in_the_trajectory_and_not_on_the_span(
     run(instrument(provider, directory=tmp_path / "out", bus=EventBus(), capture_content="true", max_value=3))
     provider.shutdown()
     spans = memory.get_finished_spans()
+    assert spans
     assert MARK not in "".join(span.to_json() for span in spans)
     assert all("atifold.omitted" in (span.attributes or {}) for span in spans)
     assert MARK in json.dumps(documents())

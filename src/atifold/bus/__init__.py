@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from atifold.bus.blocks import ModelBlock, ToolBlock
 from atifold.bus.bus import EventBus
+from atifold.bus.model_block import ModelBlock
 from atifold.bus.run import Run
+from atifold.bus.tool_block import ToolBlock
 
 __all__ = ["EventBus", "ModelBlock", "Run", "ToolBlock"]

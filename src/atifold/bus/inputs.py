@@ -161,11 +161,31 @@ def count_of(name: str, value: Any) -> int | None:
     return None
 
 
-def inclusive(usage: dict[str, Any]) -> dict[str, Any]:
-    """Return counts of which input includes the cache's; more of the cache than of input prove that it did not."""
-    cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
-    if cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
-        usage["input"] += cached
+_USAGE: Final = {
+    "input_tokens": "input",
+    "output_tokens": "output",
+    "cached_tokens": "cache_read",
+    "cache_write_tokens": "cache_write",
+    "reasoning_tokens": "thinking",
+}
+"""Argument of `respond(...)` to field of an answer's usage."""
+
+
+def usage_of(**counts: Any) -> dict[str, int]:
+    """Return token counts by the fields of an answer's usage; what was not given, or is no count, is left out.
+
+    Input includes what came from the cache or went there; more of that than of input proves that it did
+    not, and then it is added.
+    """
+    usage = {
+        _USAGE[name]: count
+        for name, value in counts.items()
+        if value is not None and (count := count_of(name, value)) is not None
+    }
+    if "cache_read" in usage or "cache_write" in usage:
+        cached = usage.get("cache_read", 0) + usage.get("cache_write", 0)
+        if cached > usage.get("input", cached) and usage["input"] + cached <= _MOST_TOKENS:
+            usage["input"] += cached
     return usage
 
 

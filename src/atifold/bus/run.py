@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import itertools
 import secrets
-import threading
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from atifold.bus.blocks import Block, ModelBlock, ToolBlock, current_tool, error_type, given, reset
+from atifold.bus.block import Block, error_type, reset
 from atifold.bus.clock import now_ns
 from atifold.bus.inputs import arguments_of, calls_of, count_of, figure_of, identity_of, messages_of, text_of
+from atifold.bus.model_block import ModelBlock
 from atifold.bus.requests import Requests
+from atifold.bus.tool_block import ToolBlock, current_tool
+from atifold.bus.totals import Totals
 from atifold.events.envelope import Meta
 from atifold.jsontext import words
 
@@ -79,11 +81,7 @@ class Run(Block):
         self._stages = itertools.count(1)
         self._iterations = itertools.count(1)
         self.requests = Requests()
-        self._lock = threading.Lock()  # around the totals: inferences may end in several threads
-        self._tokens = [0, 0]
-        self._priced: list[float] = [0, 0, 0.0]
-        self._calls = 0
-        self._last_text = ""
+        self.totals = Totals()
         self._started_ns = 0
         self._token: Any = None
 
@@ -167,30 +165,12 @@ class Run(Block):
         """Return the number of the next inference, from 1."""
         return next(self._iterations)
 
-    def count(self, usage: Mapping[str, Any] | None, text: str | None) -> None:
-        """Add one inference to the turn's totals and remember its text as the answer so far."""
-        with self._lock:
-            self._calls += 1
-            if usage:
-                self._tokens[0] += usage.get("input", 0)
-                self._tokens[1] += usage.get("output", 0)
-            if text:
-                self._last_text = text
-
-    def add_cost(self, usage: Mapping[str, Any], cost_usd: float) -> dict[str, float]:
-        """Add what one inference cost; return the run's totals in wire form."""
-        with self._lock:
-            self._priced[0] += usage.get("input", 0)
-            self._priced[1] += usage.get("output", 0)
-            self._priced[2] += cost_usd
-            return dict(zip(("tokensInput", "tokensOutput", "estimatedUsd"), self._priced, strict=True))
-
     # ---- entering and leaving --------------------------------------------------------------------
 
     def _enter(self) -> None:
         self._started_ns = now_ns()
         caller = None if self._caller is None else self._caller.run_id
-        payload = given(
+        payload = _given(
             {
                 "turnIndex": 0,
                 "userPrompt": self.prompt,
@@ -213,10 +193,10 @@ class Run(Block):
             return
         totals = {
             "turnIndex": 0,
-            "finalContent": self._last_text if self.answer is None else self.answer,
-            "totalInputTokens": self._tokens[0],
-            "totalOutputTokens": self._tokens[1],
-            "iterationCount": self._calls,
+            "finalContent": self.totals.last_text if self.answer is None else self.answer,
+            "totalInputTokens": self.totals.input_tokens,
+            "totalOutputTokens": self.totals.output_tokens,
+            "iterationCount": self.totals.calls,
             "durationMs": (ended_ns - self._started_ns) // 1_000_000,
         }
         if error is not None and self.answer is None:
@@ -227,3 +207,8 @@ class Run(Block):
 def _new_run_id() -> str:
     """Return an id in the producer's form whose last part no other process makes too."""
     return f"run-{now_ns() // 1_000_000}-{secrets.token_hex(4)}"
+
+
+def _given(fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that have a value: on the wire, absent is what None is here."""
+    return {name: value for name, value in fields.items() if value is not None}

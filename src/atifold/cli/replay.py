@@ -102,12 +102,16 @@ def command(
     write_report(report, replayed.folded.report, complaints, tally, events=dict(replayed.counts))
     if replayed.events or not complaints:  # else nothing was read, and what an earlier run wrote stays
         elsewhere = url or spans or logs or options.is_stdout(report)
-        target = output or (None if elsewhere else options.STDOUT)
-        documents = in_version(replayed.folded.documents, version)
-        written = len(write_documents(documents, target, tally)) if target else 0
-        source = f"{plural(replayed.events, 'event')}, {plural(len(replayed.spans), 'span')}"
-        summarise(source, replayed.folded, written, target)
+        _write(replayed, output or (None if elsewhere else options.STDOUT), version, tally)
     context.exit(tally.exit_code(replayed.events))
+
+
+def _write(replayed: Replayed, target: str | None, version: str, tally: Tally) -> None:
+    """Write the documents to `target`, None for nowhere, and say what came of the recordings."""
+    documents = in_version(replayed.folded.documents, version)
+    written = len(write_documents(documents, target, tally)) if target else 0
+    source = f"{plural(replayed.events, 'event')}, {plural(len(replayed.spans), 'span')}"
+    summarise(source, replayed.folded, written, target)
 
 
 class _Files(NamedTuple):

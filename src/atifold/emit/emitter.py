@@ -16,8 +16,9 @@ from atifold.bus.bus import EventBus, Release
 from atifold.bus.clock import now_ns
 from atifold.emit.current import Current
 from atifold.emit.log import NO_LOG, Log
-from atifold.emit.machine import STILL_OPEN, Handler, Machine
+from atifold.emit.machine import Handler, Machine
 from atifold.emit.places import PLACES
+from atifold.emit.reasons import STILL_OPEN
 from atifold.emit.record import Moment, Record
 from atifold.emit.redaction import Redactor
 from atifold.emit.spellings import Spelling

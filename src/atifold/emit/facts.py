@@ -17,14 +17,14 @@ from atifold.events.envelope import Event
 from atifold.events.marks import Leaf, Mark, leaves
 from atifold.jsontext import scrub, to_json_text, words
 
-_INT64: Final = range(-(2**63), 2**63)
+INT64: Final = range(-(2**63), 2**63)
 
 
 def held(value: Any) -> Any:
     """Return a value as every encoder holds it: a text as UTF-8 can, a whole number beyond 64 bits as text."""
     if type(value) is str:
         return scrub(value)
-    return words(value) if type(value) is int and value not in _INT64 else value
+    return words(value) if type(value) is int and value not in INT64 else value
 
 
 class JsonText(str):

@@ -125,9 +125,7 @@ class EventLog:
         attributes, content = moment.attributes, moment.content
         if moment.logged is not None:
             attributes, content = moment.logged
-        severity = _SEVERITIES.get(moment.name, INFO)
-        if attributes.get("agentfootprint.permission.result") == "deny":
-            severity = WARN
+        severity = WARN if moment.denies else _SEVERITIES.get(moment.name, INFO)
         self._emit(moment.name, moment.time_ns, context, severity, attributes, content)
 
     def _tool(self, record: Record) -> None:

@@ -14,6 +14,9 @@ from atifold import semconv
 from atifold.emit.tally import Calls, Gaps, Offers
 from atifold.jsontext import scrub
 
+DENIED: Final = "deny"
+"""The result of a permission check that refuses."""
+
 MOST_MOMENTS: Final = 128  # on one span: the SDK's own default
 _MOST_KEPT: Final = 1_024  # for the log and for side doors
 
@@ -48,6 +51,11 @@ class Moment:
     attributes: dict[str, Any]
     content: dict[str, Any]
     logged: Facts | None = None
+
+    @property
+    def denies(self) -> bool:
+        """Tell whether this is a permission check that refused its call."""
+        return self.attributes.get(semconv.PERMISSION_RESULT) == DENIED
 
 
 class Record:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from atifold import semconv
 from atifold.emit.history import History, JsonMessage
 from atifold.emit.record import Facts, Moment, Record, no_facts
 from atifold.emit.tally import Calls, Offers
@@ -48,7 +49,13 @@ class Chat:
     @property
     def iteration(self) -> int | None:
         """Return the number of the agent's round, None where it was not told."""
-        found: int | None = self.record.attributes.get("agentfootprint.stream.iteration")
+        found: int | None = self.record.attributes.get(semconv.ITERATION)
+        return found
+
+    @property
+    def response_id(self) -> str | None:
+        """Return the provider's id of the answer, None where it was not told."""
+        found: str | None = self.record.attributes.get(semconv.RESPONSE_ID)
         return found
 
     def awaited(self) -> set[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from atifold import semconv
-from atifold.emit.facts import JsonText
+from atifold.emit.facts import INT64, JsonText
 from atifold.jsontext import parsed
 from atifold.kinds import is_list, is_object
 
@@ -26,7 +26,6 @@ _JSON: Final = frozenset(
 
 _DEEPEST: Final = 30  # levels; each is up to three messages of OTLP, of which parsers read a hundred
 _MAYBE_HUGE: Final = re.compile(r"\d{19}")
-_INT64: Final = range(-(2**63), 2**63)
 
 
 def structured(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,4 +56,4 @@ def _fitting(value: Any) -> Any:
         return {key: _fitting(item) for key, item in value.items()}
     if is_list(value):
         return [_fitting(item) for item in value]
-    return str(value) if type(value) is int and value not in _INT64 else value
+    return str(value) if type(value) is int and value not in INT64 else value

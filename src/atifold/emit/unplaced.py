@@ -7,15 +7,12 @@ from typing import Any
 
 from opentelemetry.trace import SpanContext
 
-from atifold import semconv
 from atifold.emit.ended import Ended, EndedChat
 from atifold.emit.facts import moment_of, read_field
 from atifold.emit.log import Log
 from atifold.emit.record import Moment, Record
 from atifold.emit.state import Chat, Owner, RunState, Tool
 from atifold.events.envelope import Event, Meta
-
-ITERATION = "agentfootprint.stream.iteration"
 
 Fact = tuple[Moment, "SpanContext | None"]
 """What is told, and the span that it belongs to."""
@@ -105,12 +102,11 @@ class Unplaced:
         """Remember where an inference was."""
         if not self.log.ready():
             return
-        at, attributes = chat.record.at, chat.record.attributes
+        at = chat.record.at
         if chat.stage_id:
             self.ended.add_stage(run.run_id, chat.stage_id, at)
-        iteration = attributes.get(ITERATION)
-        if iteration is not None:
-            self.ended.add_chat(run.run_id, iteration, EndedChat(at, attributes.get(semconv.RESPONSE_ID)))
+        if chat.iteration is not None:
+            self.ended.add_chat(run.run_id, chat.iteration, EndedChat(at, chat.response_id))
 
     def tool_ended(self, run: RunState, tool: Tool) -> None:
         """Remember where a tool ran."""

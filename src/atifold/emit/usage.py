@@ -9,7 +9,7 @@ from atifold import semconv
 from atifold.events.stream import LLMUsage
 from atifold.semconv import Provider
 
-_MOST = 2**63 - 1
+_MOST = 2**63 - 1  # what an attribute holds as a whole number
 RAW = "agentfootprint.stream.usage."
 """Prefix of the figures as the provider's adapter reported them."""
 

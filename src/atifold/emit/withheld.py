@@ -20,10 +20,6 @@ class Withheld:
         """Start with none."""
         self._keys: dict[str, frozenset[str]] = {}
 
-    def __contains__(self, call_id: object) -> bool:
-        """Tell whether a call has such keys."""
-        return call_id in self._keys
-
     def add(self, call_id: str, keys: Iterable[str]) -> None:
         """Remember the keys of a call; of more than the bound the oldest call is forgotten."""
         if call_id not in self._keys and len(self._keys) >= _MOST_CALLS:

@@ -205,6 +205,3 @@ UNTYPED: Final[Mapping[str, str]] = {
     "and the name was taken back",
 }
 """Full names without a model, each with the reason; their payloads are kept as they came, all of it content."""
-
-TYPED_DOMAINS: Final = frozenset(CATALOGUE) - {"risk"}
-"""The domains that have a module of models."""

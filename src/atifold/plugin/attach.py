@@ -14,7 +14,6 @@ from opentelemetry.sdk.trace import TracerProvider
 
 from atifold import process
 from atifold.plugin import doors
-from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.forerunner import Forerunner
 from atifold.plugin.intake import Intake, settings_of
 from atifold.plugin.listener import Listener, quietly
@@ -46,6 +45,11 @@ class _Attachment:
         self.forerunner = Forerunner()
         self.buses: weakref.WeakKeyDictionary[EventBus, Emitter] = weakref.WeakKeyDictionary()
         put_in_front(provider, self.forerunner)
+
+    def feed(self, provider: TracerProvider, ours: AtifSpanProcessor) -> None:
+        """Add a processor of ours, which is a door."""
+        self.doors.known = (ours,)
+        provider.add_span_processor(ours)
 
 
 _attachments: weakref.WeakKeyDictionary[TracerProvider, _Attachment] = weakref.WeakKeyDictionary()
@@ -121,23 +125,17 @@ def attach(
 ) -> Attached:
     """Do what `instrument` says, and return the way back too; where all was done before, that does nothing."""
     minded(redact)
-    if logger_provider is not None and not callable(getattr(logger_provider, "get_logger", None)):
-        raise TypeError(f"logger_provider: a LoggerProvider is wanted, {type(logger_provider).__name__} was found")
-    if bus is not None and not callable(getattr(bus, "emit_made", None)):
-        raise TypeError(f"bus: an EventBus is wanted, {type(bus).__name__} was found")
+    _mind("logger_provider", logger_provider, "a LoggerProvider", "get_logger")
+    _mind("bus", bus, "an EventBus", "emit_made")
     chosen = settings_of(directory, settings)
     meters = metrics_of(chosen, meter_provider)
     provider = _sdk_provider(tracer_provider)
     if bus is None:
         bus = shared_bus()
     with _lock:
-        attachment = _attachments.get(provider)
-        if attachment is None:
-            attachment = _attachments[provider] = _Attachment(provider)
+        attachment = _attachment_of(provider)
         if processor and not attachment.doors():
-            ours = AtifSpanProcessor(directory, redact=redact, **settings)
-            attachment.doors.known = (ours,)
-            provider.add_span_processor(ours)
+            attachment.feed(provider, AtifSpanProcessor(directory, redact=redact, **settings))
         _take_logs(attachment, logger_provider)
         before = attachment.buses.get(bus)
         agreed = _agreed(redact, attachment.doors(), None if before is None else before.redact)
@@ -155,6 +153,19 @@ def attach(
             logs=first or logger_provider is not None,
         )
         return Attached(bus, _connect(provider, bus, attachment, chosen, signals, first=first))
+
+
+def _mind(argument: str, value: object, wanted: str, method: str) -> None:
+    """Raise TypeError for a value (None: not given) that has no such method: another kind than the one that has."""
+    if value is not None and not callable(getattr(value, method, None)):
+        raise TypeError(f"{argument}: {wanted} is wanted, {type(value).__name__} was found")
+
+
+def _attachment_of(provider: TracerProvider) -> _Attachment:
+    attachment = _attachments.get(provider)
+    if attachment is None:
+        attachment = _attachments[provider] = _Attachment(provider)
+    return attachment
 
 
 def _connect(
@@ -235,8 +246,3 @@ def _sdk_provider(given: trace.TracerProvider | None) -> TracerProvider:
         trace.set_tracer_provider(made)
         return made
     raise TypeError(f"an SDK TracerProvider is wanted to attach to, {type(found).__name__} was found")
-
-
-def process_exporter() -> AtifSpanExporter | None:
-    """Return an AtifSpanExporter that is alive in the process, None where there is none."""
-    return next((door for door in doors.doors() if isinstance(door, AtifSpanExporter)), None)

@@ -6,9 +6,11 @@ The SDK makes an exporter by itself, and nobody is handed it; here it is found a
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from typing import Any, TypeVar
 
 from atifold.spans import SideDoor
+
+D = TypeVar("D")
 
 _doors: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
@@ -26,3 +28,8 @@ def unregister(door: SideDoor) -> None:
 def doors() -> tuple[SideDoor, ...]:
     """Return the doors that are alive, in the order of their coming."""
     return tuple(_doors.values())
+
+
+def first(kind: type[D], *, but: object = None) -> D | None:
+    """Return the first living door of a kind that is not `but`, None where there is none."""
+    return next((door for door in doors() if isinstance(door, kind) and door is not but), None)

@@ -10,7 +10,9 @@ from typing import Any
 
 from opentelemetry.instrumentation.instrumentor import BaseInstrumentor  # type: ignore[attr-defined]  # untyped
 
-from atifold.plugin.attach import attach, process_exporter
+from atifold.plugin import doors
+from atifold.plugin.attach import attach
+from atifold.plugin.exporter import AtifSpanExporter
 from atifold.plugin.termination import flush_at_sigterm
 from atifold.settings import Settings
 
@@ -27,7 +29,7 @@ class AtifInstrumentor(BaseInstrumentor):  # type: ignore[misc]
         return ()
 
     def _instrument(self, **kwargs: Any) -> None:
-        self._release = attach(processor=process_exporter() is None, **kwargs).release
+        self._release = attach(processor=doors.first(AtifSpanExporter) is None, **kwargs).release
         if Settings.from_env().flush_at_sigterm:
             flush_at_sigterm()
 

@@ -43,7 +43,7 @@ class AtifLogProcessor(LogRecordProcessor):
     @property
     def spans(self) -> Intake | None:
         """Return what has the spans, None where nothing does yet."""
-        return self._spans if self._spans is not None else process_intake()
+        return self._spans if self._spans is not None else doors.first(Intake)
 
     def on_emit(self, log_record: ReadWriteLogRecord) -> None:
         """Take the record's values: a later processor may change them."""
@@ -102,7 +102,7 @@ class AtifLogExporter(LogRecordExporter):
 
     def force_flush(self, timeout_millis: int = 30_000) -> bool:
         """Write what is finished now; return whether all of it was written in time."""
-        intake = process_intake(but=self._own) or self._own
+        intake = doors.first(Intake, but=self._own) or self._own
         return intake is None or intake.flush(timeout_millis)
 
     def shutdown(self) -> None:
@@ -112,7 +112,7 @@ class AtifLogExporter(LogRecordExporter):
             self._own.close()
 
     def _intake(self) -> Intake:
-        found = process_intake(but=self._own)
+        found = doors.first(Intake, but=self._own)
         if found is not None:
             return found
         with self._lock:
@@ -124,11 +124,6 @@ class AtifLogExporter(LogRecordExporter):
 
 def _tells(readable: ReadableLogRecord | ReadWriteLogRecord) -> bool:
     return bool(event_name_of(readable)) or tells(readable.log_record.body)
-
-
-def process_intake(but: Intake | None = None) -> Intake | None:
-    """Return the first of the process's span processors and exporters of ours that is alive, None for none."""
-    return next((door for door in doors.doors() if isinstance(door, Intake) and door is not but), None)
 
 
 def take(intake: Intake, readable: ReadableLogRecord | ReadWriteLogRecord) -> bool:

@@ -8,11 +8,12 @@ from typing import Any
 from opentelemetry.context import Context
 
 from atifold import semconv
+from atifold.emit.caller import calling_tool
 from atifold.emit.facts import facts_of, held
 from atifold.emit.history import from_injection, text_part
-from atifold.emit.inference import calling_tool
-from atifold.emit.machine import ABANDONED, STOPPED, STOPS, Machine
+from atifold.emit.machine import Machine
 from atifold.emit.messages import learn_calls, learn_history
+from atifold.emit.reasons import ABANDONED, STOPPED, STOPS
 from atifold.emit.record import Record, add
 from atifold.emit.redaction import is_redacted, withheld_names
 from atifold.emit.state import Owner, RunState, branch_name

@@ -8,15 +8,17 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
-from atifold.emit.machine import ABANDONED, NO_START, Machine, started_ns
+from atifold.emit.machine import Machine, started_ns
 from atifold.emit.on.call_facts import tool_facts
 from atifold.emit.on.outcome import on_owner, on_tool
+from atifold.emit.reasons import ABANDONED, NO_START
 from atifold.emit.record import Record
 from atifold.emit.state import Owner
 from atifold.events.envelope import Event
 from atifold.jsontext import scrub
 
 DISCOVERY: Final = "tools.discovery"
+_SAID_BY_THE_SPAN: Final = frozenset({"durationMs", "error", "errorName"})
 _MOST_OPEN: Final = 64  # of one owner; whoever asks more providers at once loses the others' spans
 
 
@@ -62,7 +64,7 @@ def _end(machine: Machine, event: Event[Any]) -> Record | None:
         known = duration_ms if isinstance(duration_ms, (int, float)) else None
         record = _open(machine, owner, event, started_ns(owner.run, event.meta, known))
         record.unfinished(NO_START)
-    record.take(facts_of(event, without=frozenset({"durationMs", "error", "errorName"})))
+    record.take(facts_of(event, without=_SAID_BY_THE_SPAN))
     record.end_ns = max(record.start_ns, event.meta.time_ns)
     machine.hold(owner, record)
     return record
@@ -74,7 +76,7 @@ def _open(machine: Machine, owner: Owner, event: Event[Any], start_ns: int) -> R
     first: dict[str, Any] = {semconv.OWN_OPERATION: DISCOVERY}
     key = (name, event.meta.runtime_stage_id, start_ns)
     record = machine.open_call(owner, name, SpanKind.INTERNAL, start_ns, first, key)
-    record.take(facts_of(event, without=frozenset({"durationMs", "error", "errorName"})))
+    record.take(facts_of(event, without=_SAID_BY_THE_SPAN))
     return record
 
 

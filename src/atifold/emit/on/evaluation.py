@@ -12,7 +12,6 @@ from atifold.emit.facts import facts_of, moment_of, read_field
 from atifold.emit.machine import Machine
 from atifold.emit.record import Moment, Record
 from atifold.emit.state import RunState
-from atifold.emit.unplaced import ITERATION
 from atifold.events.envelope import Event
 
 _TOOLS: Final = frozenset({"toolCall", None})  # an older producer does not say what is scored
@@ -126,7 +125,7 @@ def _iteration(machine: Machine, event: Event[Any], run: RunState | EndedRun | N
     number = int(reference)
     if isinstance(run, RunState):
         for chat in (chat for owner in run.owners for chat in owner.chats):
-            if chat.record.attributes.get(ITERATION) == number:
-                return _Target(chat.record, chat.record.at, chat.record.attributes.get(semconv.RESPONSE_ID))
+            if chat.iteration == number:
+                return _Target(chat.record, chat.record.at, chat.response_id)
     known = ended.chats.get((run_id, number))
     return None if known is None else _Target(at=known.at, response_id=known.response_id)

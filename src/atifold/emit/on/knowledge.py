@@ -42,6 +42,11 @@ def retrieved(machine: Machine, event: Event[Any]) -> None:
     if isinstance(candidates, list) and machine.writer.wants_content:
         name = "agentfootprint.memory.candidates" if recall else semconv.RETRIEVAL_DOCUMENTS
         record.content[name] = to_json_text(candidates)
+    _hold(machine, owner, event, record)
+
+
+def _hold(machine: Machine, owner: Owner, event: Event[Any], record: Record) -> None:
+    """End a span whose event tells no duration."""
     record.lack(withheld_names(event))
     record.end_ns = event.meta.time_ns
     record.timed = False
@@ -89,10 +94,7 @@ def written(machine: Machine, event: Event[Any]) -> None:
     if isinstance(summary, str) and machine.writer.wants_content:
         told = {"content": summary, **({"id": memory_id} if isinstance(memory_id, str) else {})}
         record.content[semconv.MEMORY_RECORDS] = to_json_text([told])
-    record.lack(withheld_names(event))
-    record.end_ns = event.meta.time_ns
-    record.timed = False
-    machine.hold(owner, record)
+    _hold(machine, owner, event, record)
 
 
 def _source(event: Event[Any], stem: str) -> str | None:

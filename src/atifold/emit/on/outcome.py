@@ -6,15 +6,15 @@ from typing import Any
 
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
-from atifold.emit.machine import ABANDONED, Machine
-from atifold.emit.record import Moment, Record
+from atifold.emit.machine import Machine
+from atifold.emit.reasons import ABANDONED
+from atifold.emit.record import DENIED, Moment, Record
 from atifold.emit.state import Chat, Owner
 from atifold.events.cost import CostTick
 from atifold.events.envelope import Event
 
 PERMISSION_HALT = "permission_halt"
-DENIED = "deny"
-_MOST_MONEY = 1e300
+_MOST_MONEY = 1e300  # NaN is not below it
 _TOOL_NAMES = ("tool_name", "tool")
 
 
@@ -133,9 +133,8 @@ def chat_of(owner: Owner, event: Event[Any]) -> Chat | None:
     number = None if chat is None else read_field(event, "iteration")
     if chat is None or type(number) is not int:
         return chat
-    told = {c.record.attributes.get("agentfootprint.stream.iteration"): c for c in owner.chats}
-    newest = chat.record.attributes.get("agentfootprint.stream.iteration")
-    return told.get(number) or (None if type(newest) is int and newest < number else chat)
+    told = {known.iteration: known for known in owner.chats}
+    return told.get(number) or (None if type(chat.iteration) is int and chat.iteration < number else chat)
 
 
 def on_next_chat(machine: Machine, event: Event[Any]) -> None:

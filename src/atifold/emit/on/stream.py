@@ -11,8 +11,9 @@ from atifold import semconv
 from atifold.bus.inputs import called
 from atifold.emit.facts import held, read_field
 from atifold.emit.history import History, objects_in
-from atifold.emit.machine import ABANDONED, NO_START, STOPPED, STOPS, UNKNOWN, Machine, started_ns
+from atifold.emit.machine import UNKNOWN, Machine, started_ns
 from atifold.emit.messages import request_messages, write_request
+from atifold.emit.reasons import ABANDONED, NO_START, STOPPED, STOPS
 from atifold.emit.record import Record, no_facts
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Chat, Owner, base_path, branch_name
@@ -58,9 +59,7 @@ def _request(payload: LLMStart, extra: dict[str, Any]) -> dict[str, Any]:
     """Return a request's settings as attributes."""
     request: dict[str, Any] = {}
     if payload.iteration is not None:
-        request["agentfootprint.stream.iteration"] = (
-            payload.iteration if 0 <= payload.iteration < _MANY else held(payload.iteration)
-        )
+        request[semconv.ITERATION] = payload.iteration if 0 <= payload.iteration < _MANY else held(payload.iteration)
     temperature = payload.temperature
     if temperature is not None and abs(temperature) <= _LARGEST:
         request[semconv.TEMPERATURE] = float(temperature)

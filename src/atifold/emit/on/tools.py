@@ -9,8 +9,9 @@ from opentelemetry.trace import SpanKind
 
 from atifold import semconv
 from atifold.emit.facts import moment_of
-from atifold.emit.machine import NO_START, STOPPED, STOPS, UNKNOWN, Machine, started_ns
+from atifold.emit.machine import UNKNOWN, Machine, started_ns
 from atifold.emit.on.pause import recognise_leg
+from atifold.emit.reasons import NO_START, STOPPED, STOPS
 from atifold.emit.record import Record
 from atifold.emit.redaction import withheld_names
 from atifold.emit.state import Asked, Owner, Tool
@@ -60,7 +61,7 @@ def open_tool(machine: Machine, owner: Owner, call_id: str, name: str, start_ns:
     tool = Tool(owner, record, call_id, name, None, stage_id)
     for moment in owner.run.waiting.pop(call_id, ()):
         record.note(moment)
-        tool.refused = tool.refused or moment.attributes.get("agentfootprint.permission.result") == "deny"
+        tool.refused = tool.refused or moment.denies
     coming = owner.run.coming.pop(call_id, None)
     if coming is not None:
         record.take(coming)

@@ -1,73 +1,19 @@
-"""Emit the events of one inference and of one tool execution."""
+"""Emit the events of one inference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextvars import ContextVar, Token
-from types import TracebackType
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from typing_extensions import Self
-
+from atifold.bus.block import Block, error_type
 from atifold.bus.clock import now_ns
-from atifold.bus.inputs import calls_of, count_of, identity_of, inclusive, money_of, text_of
+from atifold.bus.inputs import calls_of, identity_of, money_of, text_of, usage_of
 from atifold.jsontext import words
 
 if TYPE_CHECKING:
-    from atifold.bus.bus import EventBus
     from atifold.bus.run import Run
 
-
 _NO_CALLS: Final[tuple[Any, ...]] = ()
-_TOOL: ContextVar[str | None] = ContextVar("atifold_tool", default=None)
-
-
-def current_tool() -> str | None:
-    """Return the call id of the innermost `run.tool(...)` of this thread or task, None outside of one."""
-    return _TOOL.get()
-
-
-class Block:
-    """A context manager, for `with` and `async with`, whose span is current inside."""
-
-    def __init__(self, bus: EventBus) -> None:
-        """Take the bus that the block emits on."""
-        self.bus = bus
-        self._release: Callable[[], None] | None = None
-
-    def _enter(self) -> None:
-        raise NotImplementedError
-
-    def _leave(self, error: BaseException | None) -> None:
-        raise NotImplementedError
-
-    def _deactivate(self) -> None:
-        release = self._release
-        if release is not None:
-            self._release = None
-            release()
-
-    def __enter__(self) -> Self:
-        """Emit the start and return the block."""
-        self._enter()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Emit the end; an exception goes on to the caller."""
-        self._leave(error)
-
-    async def __aenter__(self) -> Self:
-        """Emit the start and return the block."""
-        self._enter()
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Emit the end; an exception goes on to the caller."""
-        self._leave(error)
 
 
 class ModelBlock(Block):
@@ -123,16 +69,15 @@ class ModelBlock(Block):
             "tool_call_count": len(calls),
             "stop_reason": (finish_reason and identity_of(finish_reason)) or ("tool_calls" if calls else "stop"),
         }
-        usage = {
-            "input": count_of("input_tokens", input_tokens),
-            "output": count_of("output_tokens", output_tokens),
-            "cache_read": count_of("cached_tokens", cached_tokens),
-            "cache_write": count_of("cache_write_tokens", cache_write_tokens),
-            "thinking": count_of("reasoning_tokens", reasoning_tokens),
-        }
-        usage = {name: count for name, count in usage.items() if count is not None}
+        usage = usage_of(
+            input_tokens=input_tokens,
+            output_tokens=output_tokens,
+            cached_tokens=cached_tokens,
+            cache_write_tokens=cache_write_tokens,
+            reasoning_tokens=reasoning_tokens,
+        )
         if usage:
-            end["usage"] = inclusive(usage) if "cache_read" in usage or "cache_write" in usage else usage
+            end["usage"] = usage
         if id is not None:
             end["provider_response_ref"] = identity_of(id)
         more: dict[str, Any] = {}
@@ -178,7 +123,7 @@ class ModelBlock(Block):
         elif error is not None:
             more["atifold.errorType"] = error_type(error)
             more["atifold.error"] = words(error)
-        self._run.count(end.get("usage"), end.get("content"))
+        self._run.totals.add(end.get("usage"), end.get("content"))
         after = self._after()
         named = "atifold.toolCalls" in more  # all calls are named: nothing that follows belongs to this inference
         if after:
@@ -218,80 +163,5 @@ class ModelBlock(Block):
             "tokensInput": usage.get("input", 0),
             "tokensOutput": usage.get("output", 0),
             "estimatedUsd": cost_usd,
-            "cumulative": self._run.add_cost(usage, cost_usd),
+            "cumulative": self._run.totals.add_cost(usage, cost_usd),
         }
-
-
-class ToolBlock(Block):
-    """One execution of a tool: say with `result(...)` what it gave, or with `fail(...)` why not."""
-
-    def __init__(self, run: Run, name: str, arguments: dict[str, Any], call_id: str) -> None:
-        """Take the run, the tool's name, its arguments and the id of the call."""
-        super().__init__(run.bus)
-        self._run = run
-        self.name = name
-        self.arguments = arguments
-        self.id = call_id
-        self._stage_id = run.next_stage("tool-calls")
-        self._started_ns = 0
-        self._end: dict[str, Any] = {"result": None}
-        self._error_type: str | None = None
-        self._said = False
-        self._token: Token[str | None] | None = None
-
-    def result(self, value: object) -> None:
-        """State what the tool gave: any JSON value; of several the last counts."""
-        self._end = {"result": value}
-        self._error_type = None
-        self._said = True
-
-    def fail(self, text: str, *, type: str | None = None) -> None:  # noqa: A002  the field's own word
-        """State that the tool failed, with the text that the model reads; the run goes on."""
-        self._end = {"result": text, "error": True}
-        self._error_type = type
-        self._said = True
-
-    def _enter(self) -> None:
-        self._started_ns = now_ns()
-        fields = {"tool_name": self.name, "tool_call_id": self.id, "args": self.arguments}
-        meta = self._run.meta(self._stage_id, self._started_ns)
-        self.bus.emit_made("agentfootprint.stream.tool_start", fields, {}, meta)
-        self._release = self.bus.activate(self._run.run_id, self._stage_id)
-        self._token = _TOOL.set(self.id)
-
-    def _leave(self, error: BaseException | None) -> None:
-        self._deactivate()
-        reset(self._token)
-        if isinstance(error, GeneratorExit):
-            if not self._said:
-                self._end, self._error_type = {}, error_type(error)
-        elif error is not None:
-            self.fail(words(error), type=error_type(error))
-        ended_ns = now_ns()
-        duration_ms = (ended_ns - self._started_ns) // 1_000_000
-        fields = {"tool_call_id": self.id, "duration_ms": duration_ms, **self._end}
-        more: dict[str, Any] = {"atifold.last": True}
-        if self._error_type is not None:
-            more["atifold.errorType"] = self._error_type
-        meta = self._run.meta(self._stage_id, ended_ns)
-        self.bus.emit_made("agentfootprint.stream.tool_end", fields, more, meta)
-
-
-def reset(token: Token[Any] | None) -> None:
-    """Undo a setting of a context variable; a generator that another task closes has no way back."""
-    if token is not None:
-        try:  # noqa: SIM105  contextlib.suppress costs more than the reset
-            token.var.reset(token)
-        except ValueError:
-            pass
-
-
-def given(fields: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields that have a value: on the wire, absent is what None is here."""
-    return {name: value for name, value in fields.items() if value is not None}
-
-
-def error_type(error: BaseException) -> str:
-    """Return the exception's canonical type name, as `error.type` wants it."""
-    kind = type(error)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
