@@ -164,3 +164,27 @@ def test_an_answer_goes_to_the_conversation_that_waits_for_it() -> None:
     assert joined(waits("a"), goes_on(None)) == {"run-None-2": "run-a"}
     assert joined(waits(None), goes_on("a")) == {"run-a-2": "run-None"}
     assert joined(waits("a"), goes_on("b")) == {}
+
+
+def composed_story() -> Story:
+    """Return a sequence of a bare call and an agent that pauses, and the leg that ends both."""
+    story = Story(composition=("Sequence:pipe",)).tell("composition.enter", {"kind": "Sequence", "id": "pipe"})
+    story.asks(path=["step-one"]).answers("first", path=["step-one"])
+    at = {"path": ["step-two"]}
+    story.turn("first", **at).asks(2, **at).answers("", 2, calls=1, **at).starts("q", "ask", **at)
+    story.tell("pause.request", {"questionPayload": {"toolCallId": "q"}}, run="consumer-scope")
+    leg = {**at, "run": "run-2"}
+    story.ends("q", "yes", **leg).asks(3, **leg).answers("Done.", 3, **leg).turn_over(**leg)
+    return story.tell("composition.exit", {"kind": "Sequence", "id": "pipe", "status": "ok"}, run="run-2")
+
+
+def test_a_resumed_composition_is_named_by_its_first_run_and_waits_no_more() -> None:
+    """Its document would else be another file than that of the paused leg, and say that it is paused."""
+    whole = composed_story()
+    (document,) = play(whole).folded().documents
+    first = [event for event in whole.parsed() if event.meta.run_id != "run-2"]
+    (paused,) = play(first).folded().documents
+    assert document.name == paused.name
+    assert document.name.startswith("run-1-")
+    assert paused.trajectory["extra"]["atifold"]["state"] == "paused"
+    assert "state" not in document.trajectory["extra"]["atifold"]
