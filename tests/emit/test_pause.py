@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from story import START_MS, Stage, Story, moments, play
 
-from atifold import semconv
+from atifold import dialects, fold, semconv
 from atifold.spans import Span, Status
 
 NS_PER_MS = 1_000_000
@@ -180,10 +180,10 @@ def composed_story() -> Story:
 
 def test_a_resumed_composition_is_named_by_its_first_run_and_waits_no_more() -> None:
     """Its document would else be another file than that of the paused leg, and say that it is paused."""
-    whole = composed_story()
-    (document,) = play(whole).folded().documents
-    first = [event for event in whole.parsed() if event.meta.run_id != "run-2"]
-    (paused,) = play(first).folded().documents
+    whole = play(composed_story())
+    (document,) = whole.folded().documents
+    waits = [span for span in whole.records if span.attributes.get(semconv.PAUSED)]
+    (paused,) = fold.fold(dialects.read(waits)).documents
     assert document.name == paused.name
     assert document.name.startswith("run-1-")
     assert paused.trajectory["extra"]["atifold"]["state"] == "paused"
