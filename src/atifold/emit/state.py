@@ -187,6 +187,7 @@ class Leg:
     route: Path
     owners: list[Owner]
     tools: dict[str, Tool]
+    paused_ns: int = 0
     said: list[Moment] = field(default_factory=list)
 
 
