@@ -73,7 +73,7 @@ class Chat:
 
 @dataclass(slots=True, eq=False)
 class Tool:
-    """One execution of a tool, until its span is sealed."""
+    """One execution of a tool, until its span is sealed; `called` says that an agent was found to run inside it."""
 
     owner: Owner
     record: Record
@@ -83,6 +83,7 @@ class Tool:
     stage_id: str = ""
     ended: bool = False
     refused: bool = False
+    called: bool = False
 
 
 @dataclass(slots=True, eq=False)

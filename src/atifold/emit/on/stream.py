@@ -110,7 +110,7 @@ def _open_chat(
     if raw_provider and raw_provider != provider:
         first["agentfootprint.stream.provider"] = scrub(raw_provider)
     if owner.kind != "agent":
-        first["agentfootprint.member"] = branch_name(base_path(meta.subflow_path))
+        first["agentfootprint.member"] = branch_name(base_path(meta.subflow_path)) or _runner(owner, meta)
     name = f"chat {model}" if model else "chat"
     start = meta.time_ns if start_ns is None else start_ns
     key = ("chat", meta.subflow_path, stage_id or start)
@@ -120,6 +120,11 @@ def _open_chat(
     if stage_id:
         machine.by_stage[owner.run.run_id, stage_id] = record
     return chat
+
+
+def _runner(owner: Owner, meta: Meta) -> str:
+    """Return the name of a runner that is one call alone; empty inside a composition, which has its own."""
+    return scrub((meta.composition_path or ("",))[0].partition(":")[2]) if owner.kind == "none" else ""
 
 
 def _write_request(
