@@ -13,6 +13,7 @@ from atifold.emit.history import from_injection, text_part
 from atifold.emit.inference import calling_tool
 from atifold.emit.machine import ABANDONED, STOPPED, STOPS, Machine
 from atifold.emit.messages import learn_calls, learn_history
+from atifold.emit.on.tools import name_cut_tools
 from atifold.emit.record import Record, add
 from atifold.emit.redaction import is_redacted, withheld_names
 from atifold.emit.state import Owner, RunState, branch_name
@@ -141,6 +142,7 @@ def iteration_end(machine: Machine, event: Event[AgentIterationEnd]) -> None:
         chat = owner.chat_of(payload.iter_index, owner.path)
         if chat is not None and chat.messages_count is not None:
             learn_calls(chat, talk.known[chat.messages_count :])
+        name_cut_tools(machine, owner)
     _abandon(machine, owner, payload.iter_index, event.meta.time_ns)
     machine.seal_ended(owner)
     owner.asked.clear()  # what has not started by now was not dispatched, and ids may repeat
