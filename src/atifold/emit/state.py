@@ -92,7 +92,8 @@ class Talk:
 
     `hidden` are the places of answers that a policy kept back; `lacking` names the attributes of the
     next request from which a redaction withheld something; `forked` says that the last request was
-    made while another one was not answered.
+    made while another one was not answered. `told` is how many messages the history of the last
+    iteration had, `told_last` the last of them: a request may show a part of it, or more.
     """
 
     history: History = field(default_factory=History)
@@ -103,6 +104,8 @@ class Talk:
     hidden: set[int] = field(default_factory=set)
     lacking: tuple[str, ...] = ()
     forked: bool = False
+    told: int = 0
+    told_last: JsonMessage | None = None
 
 
 @dataclass(slots=True, eq=False)

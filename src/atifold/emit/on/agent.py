@@ -138,10 +138,10 @@ def iteration_end(machine: Machine, event: Event[AgentIterationEnd]) -> None:
         owner.talk(owner.path).lacking += withheld_names(event)
     if isinstance(payload.history, list):
         talk = owner.talk(owner.path)
-        learn_history(talk, payload.history)
+        before = learn_history(talk, payload.history)
         chat = owner.chat_of(payload.iter_index, owner.path)
         if chat is not None and chat.messages_count is not None:
-            learn_calls(chat, talk.known[chat.messages_count :])
+            learn_calls(chat, talk.known[chat.messages_count if before is None else before :])
         name_cut_tools(machine, owner)
     _abandon(machine, owner, payload.iter_index, event.meta.time_ns)
     machine.seal_ended(owner)

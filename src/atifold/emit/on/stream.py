@@ -205,7 +205,8 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
     if payload.content_withheld:
         attributes["agentfootprint.stream.content_withheld"] = True
         if chat.messages_count is not None:
-            found[0].talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
+            talk = found[0].talk(chat.path)
+            talk.hidden |= {chat.messages_count, talk.told or chat.messages_count}  # where histories have the answer
     if payload.tool_call_count:
         attributes["agentfootprint.stream.tool_call_count"] = (
             payload.tool_call_count if 0 < payload.tool_call_count < _MANY else held(payload.tool_call_count)
