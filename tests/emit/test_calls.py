@@ -204,3 +204,38 @@ def test_an_id_that_repeats_at_the_same_stage_is_ended_newest_first() -> None:
     story = Story().turn().asks().answers("", calls=2).starts("c").starts("c").ends("c").ends("c")
     tools = [span for span in play(story.turn_over()) if span.name.startswith("execute_tool")]
     assert [semconv.INCOMPLETE in tool.attributes for tool in tools] == [False, False]
+
+
+def windowed_story(*, held: int = 0) -> Story:
+    """Return a turn whose requests show the prompt and the last round alone; its histories tell of all rounds."""
+    story, history = Story().turn("q"), [{"role": "user", "content": "q"}]
+    for number in range(1, 5):
+        count = min(len(history), 3)
+        story.tell(
+            "stream.llm_start",
+            {"iteration": number, "provider": "mock", "model": "m-1", "messagesCount": count},
+            stage=f"call-llm#{number}",
+        )
+        kept = {"contentWithheld": True} if number == held else {}
+        story.answers("" if kept else f"s{number}", number, calls=2, **kept)
+        story.starts(f"c{number}", args={"i": number}).ends(f"c{number}", f"r{number}")
+        calls = [{"id": f"{letter}{number}", "name": "look_up", "args": {"i": number}} for letter in "cd"]
+        history += [
+            {"role": "assistant", "content": f"s{number}", "toolCalls": calls},
+            {"role": "tool", "content": f"r{number}", "toolCallId": f"c{number}", "toolName": "look_up"},
+        ]
+        story.tell("agent.iteration_end", {"iterIndex": number, "history": list(history)})
+    return story
+
+
+def test_a_request_that_shows_a_part_of_the_history_has_its_own_calls() -> None:
+    """What an iteration adds follows the last history, not the messages of its request."""
+    (document,) = play(windowed_story().turn_over("").disposed()).folded().documents
+    asked = [[call["tool_call_id"] for call in step.get("tool_calls", ())] for step in document.trajectory["steps"]]
+    assert [calls for calls in asked if calls] == [[f"c{number}", f"d{number}"] for number in range(1, 5)]
+
+
+def test_an_answer_that_was_kept_back_stays_so_where_requests_show_a_part_of_the_history() -> None:
+    """Its place in histories is behind the last one, and a later request may show it."""
+    result = play(windowed_story(held=3).asks(5).answers("Done.", 5).turn_over().disposed(), capture_content=True)
+    assert not any("s3" in str(span.attributes) for span in (*result, *result.records))

@@ -79,6 +79,18 @@ def test_an_agent_whose_head_was_cut_is_opened_and_says_so() -> None:
     assert {span.parent_id for span in result if span is not agent} == {agent.span_id}
 
 
+def test_a_cut_tool_is_named_by_the_history_that_follows_it() -> None:
+    """An iteration tells of its calls when it ends: after the results, before the spans are sealed."""
+    asked = {"role": "assistant", "content": "", "toolCalls": [{"id": "c", "name": "named", "args": {"a": 1}}]}
+    story = Story().ends("c", "r").ends("lost").tell("agent.iteration_end", {"iterIndex": 1, "history": [asked]})
+    result = play(story.turn_over().disposed(), capture_content=True)
+    tool = result.named("execute_tool named")
+    assert tool.attributes[semconv.TOOL_NAME] == "named"
+    assert tool.attributes[semconv.TOOL_ARGUMENTS] == '{"a":1}'
+    assert incomplete(tool)
+    assert result.named("execute_tool unknown").attributes[semconv.TOOL_CALL_ID] == "lost"
+
+
 def test_interleaved_runs_keep_to_themselves() -> None:
     """Two runs on one bus with the same stages, ids and prompts, event by event in turn."""
     one, two = (Story(run).turn().asks().answers("", calls=1).starts("c").ends("c", run).turn_over().disposed()

@@ -57,6 +57,38 @@ def test_a_failed_branch_leaves_its_inference_unfinished() -> None:
     assert result.named("invoke_workflow pipe").status is Status.ERROR
     assert result.named("invoke_workflow pipe").attributes[semconv.ERROR_TYPE] == "_OTHER"
     assert result.named("invoke_workflow both").status is Status.UNSET
+    assert open_chats[0].status is Status.ERROR, "fewer results were merged than branches began"
+    assert open_chats[0].attributes[semconv.ERROR_TYPE] == "_OTHER"
+    assert result.named("invoke_workflow both").attributes[semconv.INFERRED]
+
+
+def test_an_agent_that_its_composition_leaves_open_says_so() -> None:
+    """Between two calls nothing else of it is open; without the counts nothing tells that it failed."""
+    story = Story(composition=["Sequence:pipe"]).tell("composition.enter", {"kind": "Sequence", "id": "pipe"})
+    story.turn(path=["step-a"]).asks(path=["step-a"]).answers("half", path=["step-a"])
+    result = play(story.tell("composition.exit", {"kind": "Sequence", "id": "pipe", "status": "ok"}))
+    agent = result.named("invoke_agent a")
+    assert incomplete(agent) == ("never ended",)
+    assert agent.status is Status.UNSET
+    assert incomplete(result.named("chat m-1")) == incomplete(result.named("invoke_workflow pipe")) == ()
+
+
+def test_a_call_that_is_a_run_of_its_own_is_named_by_its_runner() -> None:
+    """No agent and no branch names it."""
+    (document,) = play(Story(composition=["LLMCall:solo"]).asks().answers()).folded().documents
+    assert document.trajectory["agent"]["name"] == "solo"
+
+
+def test_of_two_tools_with_one_prompt_the_one_whose_agent_has_not_started_is_the_parent() -> None:
+    """Two runs delegate the same words one after the other, while the first agent is still at work."""
+    outer = {run: Story(run).turn(run).asks().answers("", calls=1).starts("d", args={"task": "dig"}) for run in "ab"}
+    inner = {run: Story(f"in-{run}").turn("dig").asks().answers("dug") for run in "ab"}
+    events = [event for run in "ab" for story in (outer[run], inner[run]) for event in story.parsed()]
+    result = play(events)
+    agents = {span.attributes[semconv.RUN_ID]: span for span in result if semconv.RUN_ID in span.attributes}
+    for run in "ab":
+        assert agents[f"in-{run}"].trace_id == agents[run].trace_id
+    assert agents["a"].trace_id != agents["b"].trace_id
 
 
 @pytest.mark.parametrize("count", range(1, 19))

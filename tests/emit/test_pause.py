@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from story import START_MS, Stage, Story, moments, play
 
-from atifold import semconv
+from atifold import dialects, fold, semconv
+from atifold.events.envelope import Event
 from atifold.spans import Span, Status
 
 NS_PER_MS = 1_000_000
@@ -164,3 +167,63 @@ def test_an_answer_goes_to_the_conversation_that_waits_for_it() -> None:
     assert joined(waits("a"), goes_on(None)) == {"run-None-2": "run-a"}
     assert joined(waits(None), goes_on("a")) == {"run-a-2": "run-None"}
     assert joined(waits("a"), goes_on("b")) == {}
+
+
+def composed_story() -> Story:
+    """Return a sequence of a bare call and an agent that pauses, and the leg that ends both."""
+    story = Story(composition=("Sequence:pipe",)).tell("composition.enter", {"kind": "Sequence", "id": "pipe"})
+    story.asks(path=["step-one"]).answers("first", path=["step-one"])
+    at = {"path": ["step-two"]}
+    story.turn("first", **at).asks(2, **at).answers("", 2, calls=1, **at).starts("q", "ask", **at)
+    story.tell("pause.request", {"questionPayload": {"toolCallId": "q"}}, run="consumer-scope")
+    leg = {**at, "run": "run-2"}
+    story.ends("q", "yes", **leg).asks(3, **leg).answers("Done.", 3, **leg).turn_over(**leg)
+    return story.tell("composition.exit", {"kind": "Sequence", "id": "pipe", "status": "ok"}, run="run-2")
+
+
+def test_a_resumed_composition_is_named_by_its_first_run_and_waits_no_more() -> None:
+    """Its document would else be another file than that of the paused leg, and say that it is paused."""
+    whole = play(composed_story())
+    (document,) = whole.folded().documents
+    waits = [span for span in whole.records if span.attributes.get(semconv.PAUSED)]
+    (paused,) = fold.fold(dialects.read(waits)).documents
+    assert document.name == paused.name
+    assert document.name.startswith("run-1-")
+    assert paused.trajectory["extra"]["atifold"]["state"] == "paused"
+    assert "state" not in document.trajectory["extra"]["atifold"]
+
+
+def test_of_two_calls_of_one_id_each_is_answered_in_its_own_leg() -> None:
+    """Two runs without sessions wait for `c1`; how long the call took tells whose answer comes, in any order."""
+
+    def waits(run: str, start_ms: int) -> list[Event[Any]]:
+        story = Story(run, start_ms=START_MS + start_ms).turn(run).asks().answers("", calls=1).starts("c1", "ask")
+        return story.tell("pause.request", {"questionPayload": {"toolCallId": "c1"}}, run="consumer-scope").parsed()
+
+    def goes_on(run: str, started_ms: int) -> list[Event[Any]]:
+        story = Story(f"{run}-2", start_ms=START_MS + 500)
+        story.tell("pause.resume", {"resumeInput": {}, "pausedDurationMs": 460 - started_ms}, run="consumer-scope")
+        return story.ends("c1", run, durationMs=480 - started_ms).turn_over(run).parsed()
+
+    both = waits("a", 0) + waits("b", 7)
+    for answers in (goes_on("a", 0) + goes_on("b", 7), goes_on("b", 7) + goes_on("a", 0)):
+        result = play(both + answers)
+        found = {
+            document.trajectory["steps"][0]["message"]: document.trajectory["steps"][1]["observation"]["results"]
+            for document in result.folded().documents
+        }
+        assert found == {run: [{"source_call_id": "c1", "content": run}] for run in "ab"}
+        resumed = [span for span in result.records if semconv.RESUMES_TRACE in span.attributes]
+        assert [moments(span) for span in resumed] == [["pause.resume"]] * 2
+
+
+def test_a_pause_is_of_the_session_that_asks() -> None:
+    """Of two open calls of one id that of the event's session waits; the other run goes on."""
+    stories = [Story(f"run-{s}", session=s).turn().asks().answers("", calls=1).starts("c", "ask") for s in "ab"]
+    asked = Story("consumer-scope", session="a").tell("pause.request", {"questionPayload": {"toolCallId": "c"}})
+    result = play([event for story in (*stories, asked) for event in story.parsed()])
+    agents = [span for span in result if semconv.RUN_ID in span.attributes]
+    assert {a.attributes[semconv.RUN_ID]: semconv.PAUSED in a.attributes for a in agents} == {
+        "run-a": True,
+        "run-b": False,
+    }

@@ -23,8 +23,8 @@ def calling_tool(
 
     In order: the span that the envelope names; the open span of ours that is current (`bus.run`
     made it so); the run and call that `bus.run` names as the caller; the one open tool an argument
-    of which equals the prompt. None where there is none: that a tool was running at the time proves
-    nothing, runs may be independent.
+    of which equals the prompt, of several the one of the session that has not called yet. None where
+    there is none: that a tool was running at the time proves nothing, runs may be independent.
     """
     named = remote_parent(meta)
     if named is not None:
@@ -42,7 +42,12 @@ def calling_tool(
         for tool in run.open_tools()
         if prompt in _texts(tool.arguments)
     ]
-    return (found[0].record, True) if len(found) == 1 else (None, False)
+    if len(found) > 1:
+        found = [tool for tool in found if not tool.called and tool.owner.run.session_id == meta.session_id]
+    if len(found) != 1:
+        return None, False
+    found[0].called = True
+    return found[0].record, True
 
 
 def _calling(machine: Machine, run_id: str, call_id: str | None) -> Record | None:

@@ -26,7 +26,7 @@ from atifold.jsontext import scrub
 UNKNOWN = "unknown"  # of a required attribute whose value stood in an event that is not there
 
 NS_PER_MS: Final = 1_000_000
-_LONGEST_MS: Final = 1e12  # thirty years; beyond it, and for NaN, a duration says nothing
+LONGEST_MS: Final = 1e12  # thirty years; beyond it, and for NaN, a duration says nothing
 _MOST_WAITING: Final = 256  # facts that a run holds for calls that may never start
 _MOST_RUNS: Final = 10_000  # runs at once; more are runs whose ends never came
 _NAMING = (semconv.OPERATION, semconv.AGENT_NAME, semconv.WORKFLOW_NAME)
@@ -265,7 +265,7 @@ class _Opening(NamedTuple):
 
 def started_ns(run: RunState, meta: Meta, duration_ms: float | None) -> int:
     """Return when something started that ended now, not before its run's (or leg's) first event."""
-    spent_ns = int(duration_ms * NS_PER_MS) if duration_ms is not None and 0 < duration_ms < _LONGEST_MS else 0
+    spent_ns = int(duration_ms * NS_PER_MS) if duration_ms is not None and 0 < duration_ms < LONGEST_MS else 0
     return min(meta.time_ns, max(run.first_ns, meta.time_ns - spent_ns))
 
 

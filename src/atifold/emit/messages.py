@@ -100,11 +100,12 @@ def _said(message: JsonMessage) -> list[object]:
     return [part.get("content", part.get("response")) for part in message["parts"] if part.get("type") != "tool_call"]
 
 
-def learn_history(talk: Talk, history: Sequence[Any]) -> None:
+def learn_history(talk: Talk, history: Sequence[Any]) -> int | None:
     """Take over an iteration's whole message list.
 
     The list only ever grows, so what is known is not compared again; a list that got shorter, or
-    whose last known message is another one, was rewritten and is taken over whole.
+    whose last known message is another one, was rewritten and is taken over whole. Returns how many
+    of the messages the iteration before told of too, None where it told of none or of others.
     """
     entries = [entry for entry in history if isinstance(entry, Mapping)]
     known = len(talk.known)
@@ -112,6 +113,10 @@ def learn_history(talk: Talk, history: Sequence[Any]) -> None:
         known = 0
         talk.known = []
     talk.known.extend(_entry(talk, entries, index) for index in range(known, len(entries)))
+    told, last = talk.told, talk.told_last
+    grown = last is not None and told <= len(entries) and _same(last, talk.known[told - 1])
+    talk.told, talk.told_last = len(entries), talk.known[-1] if entries else None
+    return told if grown else None
 
 
 def _entry(talk: Talk, entries: Sequence[Mapping[str, Any]], index: int) -> JsonMessage:
@@ -126,8 +131,11 @@ def _shown(talk: Talk, index: int, message: JsonMessage) -> JsonMessage:
 
 
 def learn_calls(chat: Chat, messages: Sequence[JsonMessage]) -> None:
-    """Take the calls that the model asked for, in its order, from what its iteration added to the history."""
-    for message in messages:
+    """Take the calls that the model asked for, in its order, from what its iteration added to the history.
+
+    That is one answer, the last: before it may stand others that the request did not show.
+    """
+    for message in reversed(messages):
         if message["role"] == "assistant":
             calls = [part for part in message["parts"] if part.get("type") == "tool_call"]
             chat.told = [Asked(part.get("id"), str(part.get("name") or ""), part.get("arguments")) for part in calls]

@@ -80,7 +80,7 @@ class Chat:
 
 @dataclass(slots=True, eq=False)
 class Tool:
-    """One execution of a tool, until its span is sealed."""
+    """One execution of a tool, until its span is sealed; `called` says that an agent was found to run inside it."""
 
     owner: Owner
     record: Record
@@ -90,6 +90,7 @@ class Tool:
     stage_id: str = ""
     ended: bool = False
     refused: bool = False
+    called: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -98,7 +99,8 @@ class Talk:
 
     `hidden` are the places of answers that a policy kept back; `lacking` names the attributes of the
     next request from which a redaction withheld something; `forked` says that the last request was
-    made while another one was not answered.
+    made while another one was not answered. `told` is how many messages the history of the last
+    iteration had, `told_last` the last of them: a request may show a part of it, or more.
     """
 
     history: History = field(default_factory=History)
@@ -109,6 +111,8 @@ class Talk:
     hidden: set[int] = field(default_factory=set)
     lacking: tuple[str, ...] = ()
     forked: bool = False
+    told: int = 0
+    told_last: JsonMessage | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -194,6 +198,7 @@ class Leg:
     route: Path
     owners: list[Owner]
     tools: dict[str, Tool]
+    paused_ns: int = 0
     said: list[Moment] = field(default_factory=list)
 
 

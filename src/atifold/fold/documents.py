@@ -229,7 +229,9 @@ class _Head:
         models = [a.model for a in everyone if not thread.models] + [m.model for m in thread.models]
         self.model = next((model for model in (*(a.model for a in everyone), *models) if model), None)
         self.conversation = next((c.conversation for c in (*everyone, *calls) if c.conversation), None)
-        self.run_id = next((a.run_id for a in (*thread.outer[::-1], *everyone) if a.run_id), None)
+        here = {agent.key for agent in everyone}  # a later leg's run is not the one that started it all
+        begun = (a for a in (*thread.outer[::-1], *everyone) if a.resumes not in here)
+        self.run_id = next((a.run_id for a in begun if a.run_id), None)
 
     def trajectory_id(self, taken: set[str], outer_run_id: str | None) -> str:
         """Return the document's id and take it: by run where it has one of its own, else by span."""
@@ -247,7 +249,9 @@ class _Head:
         first = self.thread.workflow or (self.thread.agents[0] if self.thread.agents else None)
         legs = {first.key, *(leg.key for leg in self._scopes.legs.get(first.key, ()))} if first else set()
         own = (self.thread.workflow,) if self.thread.workflow else ()
-        for agent in (*self.thread.outer[::-1], *own, *self.thread.agents):
+        later = tuple(a for a in self.thread.outer if own and a.key in legs)
+        around = (a for a in self.thread.outer[::-1] if a not in later)
+        for agent in (*around, *own, *later, *self.thread.agents):
             found.update(agent.extra if agent.key in legs else {k: v for k, v in agent.extra.items() if k not in found})
         found.update(lookups_and_scores(self.agents))
         failed = next((a.failure for a in self.agents[::-1] if a.failure), None)
@@ -294,6 +298,7 @@ def _reasons(calls: Sequence[Call]) -> list[str]:
 
 def _is_paused(thread: Thread) -> bool:
     """Tell whether the last leg of a thread's agent, or of the workflow around it, waits."""
-    own = [thread.workflow] if thread.workflow else []
+    resumed = {agent.resumes for agent in thread.outer}
+    own = [thread.workflow] if thread.workflow and thread.workflow.key not in resumed else []
     last = [group[-1] for group in (thread.agents, thread.outer, own) if group]
     return any(agent.paused for agent in last) or any(_is_paused(child.thread) for child in thread.children)

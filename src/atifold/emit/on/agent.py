@@ -13,6 +13,7 @@ from atifold.emit.facts import facts_of, held
 from atifold.emit.history import from_injection, text_part
 from atifold.emit.machine import Machine
 from atifold.emit.messages import learn_calls, learn_history
+from atifold.emit.on.tools import name_cut_tools
 from atifold.emit.reasons import ABANDONED, STOPPED, STOPS
 from atifold.emit.record import Record, add
 from atifold.emit.redaction import is_redacted, withheld_names
@@ -138,10 +139,11 @@ def iteration_end(machine: Machine, event: Event[AgentIterationEnd]) -> None:
         owner.talk(owner.path).lacking += withheld_names(event)
     if isinstance(payload.history, list):
         talk = owner.talk(owner.path)
-        learn_history(talk, payload.history)
+        before = learn_history(talk, payload.history)
         chat = owner.chat_of(payload.iter_index, owner.path)
         if chat is not None and chat.messages_count is not None:
-            learn_calls(chat, talk.known[chat.messages_count :])
+            learn_calls(chat, talk.known[chat.messages_count if before is None else before :])
+        name_cut_tools(machine, owner)
     _abandon(machine, owner, payload.iter_index, event.meta.time_ns)
     machine.seal_ended(owner)
     owner.asked.clear()  # what has not started by now was not dispatched, and ids may repeat

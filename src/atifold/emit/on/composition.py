@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from atifold import semconv
 from atifold.emit.facts import facts_of
 from atifold.emit.machine import Machine
+from atifold.emit.reasons import ABANDONED
+from atifold.emit.record import Record
 from atifold.emit.state import Owner
 from atifold.events.composition import CompositionEnter, CompositionExit
 from atifold.events.envelope import Event
 
 _FAILED = frozenset({"err"})
+_MERGED: Final = "agentfootprint.composition.merged_branch_count"
+_BRANCHES: Final = "agentfootprint.composition.total_branch_count"
 _DURATION = frozenset({"durationMs", "kind", "id", "name"})
 
 
@@ -39,9 +43,20 @@ def leave(machine: Machine, event: Event[CompositionExit]) -> None:
         owner.record.fail(semconv.OTHER_ERROR, None)
     owner.ended = True
     owner.record.end_ns = max(owner.record.start_ns, event.meta.time_ns)
-    machine.close_owner(owner, owner.record.end_ns)
+    machine.close_owner(
+        owner, owner.record.end_ns, incomplete=ABANDONED, failure=_failure(owner.record, payload.status)
+    )
     if not owner.run.owners:
         machine.forget(owner.run)
+
+
+def _failure(record: Record, status: str | None) -> tuple[str, str | None] | None:
+    """Return how what has not ended below failed: no event tells of a branch's failure, only the counts do."""
+    merged, branches = record.attributes.get(_MERGED), record.attributes.get(_BRANCHES)
+    if isinstance(merged, int) and isinstance(branches, int) and merged < branches:
+        record.attributes[semconv.INFERRED] = ("a branch failed: fewer results were merged than branches began",)
+        return semconv.OTHER_ERROR, None
+    return (semconv.OTHER_ERROR, None) if status in _FAILED else None
 
 
 def _composition(machine: Machine, event: Event[Any]) -> Owner | None:

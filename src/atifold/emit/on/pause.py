@@ -12,15 +12,16 @@ from opentelemetry import trace
 
 from atifold import semconv
 from atifold.emit.facts import facts_of, moment_of, read_field
-from atifold.emit.machine import Machine
+from atifold.emit.machine import LONGEST_MS, NS_PER_MS, Machine
 from atifold.emit.record import Facts, Moment
-from atifold.emit.state import Leg, Owner, RunState, Talk
-from atifold.events.envelope import Event
+from atifold.emit.state import Leg, Owner, RunState, Talk, Tool
+from atifold.events.envelope import Event, Meta
 
 
 def request(machine: Machine, event: Event[Any]) -> None:
     """Seal the leg that asks: the one in which the named call waits, else the only one with a waiting call."""
-    call_id = getattr(read_field(event, "question_payload"), "tool_call_id", None)
+    question = read_field(event, "question_payload")
+    call_id = getattr(question, "tool_call_id", None)
     waiting = [
         (run, tool)
         for run in machine.runs.values()
@@ -30,13 +31,23 @@ def request(machine: Machine, event: Event[Any]) -> None:
     if not waiting or (call_id is None and len({run.run_id for run, _ in waiting}) > 1):
         machine.unplaced.tell(event)
         return
-    run = waiting[-1][0]
+    run = waiting[-1][0] if len(waiting) == 1 else _meant(waiting, event.meta.session_id, question)
     _annotate(run, facts_of(event))
     owners = sorted(run.owners, key=lambda o: len(o.path))
-    leg = Leg(run.run_id, run.session_id, run.route, owners, {t.call_id: t for t in run.open_tools()})
-    machine.pauses.add(leg)
+    tools = {tool.call_id: tool for tool in run.open_tools()}
+    machine.pauses.add(Leg(run.run_id, run.session_id, run.route, owners, tools, event.meta.time_ns))
     machine.close_run(run, event.meta.time_ns, paused=True)
     machine.forget(run)
+
+
+def _meant(waiting: list[tuple[RunState, Tool]], session_id: str | None, question: Any) -> RunState:
+    """Return the run that asks, where calls of one id wait in several: by session and tool, else the newest."""
+    name = (getattr(question, "__pydantic_extra__", None) or {}).get("toolName")
+
+    def likeness(at: tuple[RunState, Tool]) -> tuple[bool, bool]:
+        return session_id is not None and at[0].session_id == session_id, at[1].name == name
+
+    return max(reversed(waiting), key=likeness)[0]
 
 
 def _annotate(run: RunState, facts: Facts) -> None:
@@ -47,8 +58,16 @@ def _annotate(run: RunState, facts: Facts) -> None:
 
 def resume(machine: Machine, event: Event[Any]) -> None:
     """Hold what is said of the next leg until it is recognised by its waiting call."""
-    if not machine.pauses.tell(moment_of(event), event.meta.session_id):
+    spent_ms = read_field(event, "paused_duration_ms")
+    if not machine.pauses.tell(moment_of(event), event.meta.session_id, _before(event.meta, spent_ms)):
         machine.unplaced.tell(event)
+
+
+def _before(meta: Meta, spent_ms: object) -> int | None:
+    """Return the time that an event says something of it began at, None where it does not say how long that took."""
+    if not isinstance(spent_ms, (int, float)) or not 0 <= spent_ms < LONGEST_MS:
+        return None
+    return meta.time_ns - int(spent_ms * NS_PER_MS)
 
 
 def recognise_leg(machine: Machine, event: Event[Any], call_id: str) -> None:
@@ -56,7 +75,9 @@ def recognise_leg(machine: Machine, event: Event[Any], call_id: str) -> None:
 
     The leg starts with its run's first event; its waiting calls are then the run's.
     """
-    leg = machine.pauses.find(call_id, event.meta.session_id, event.meta.composition_path)
+    meta = event.meta
+    begun_ns = _before(meta, read_field(event, "duration_ms"))
+    leg = machine.pauses.find(call_id, meta.session_id, meta.composition_path, begun_ns)
     if leg is None:
         return
     run = machine.run(event.meta)

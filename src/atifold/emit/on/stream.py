@@ -109,7 +109,7 @@ def _open_chat(
     if raw_provider and raw_provider != provider:
         first["agentfootprint.stream.provider"] = scrub(raw_provider)
     if owner.kind != "agent":
-        first["agentfootprint.member"] = branch_name(base_path(meta.subflow_path))
+        first["agentfootprint.member"] = branch_name(base_path(meta.subflow_path)) or _runner(owner, meta)
     name = f"chat {model}" if model else "chat"
     start = meta.time_ns if start_ns is None else start_ns
     key = ("chat", meta.subflow_path, stage_id or start)
@@ -119,6 +119,11 @@ def _open_chat(
     if stage_id:
         machine.by_stage[owner.run.run_id, stage_id] = record
     return chat
+
+
+def _runner(owner: Owner, meta: Meta) -> str:
+    """Return the name of a runner that is one call alone; empty inside a composition, which has its own."""
+    return scrub((meta.composition_path or ("",))[0].partition(":")[2]) if owner.kind == "none" else ""
 
 
 def _write_request(
@@ -199,7 +204,8 @@ def llm_end(machine: Machine, event: Event[LLMEnd]) -> None:
     if payload.content_withheld:
         attributes["agentfootprint.stream.content_withheld"] = True
         if chat.messages_count is not None:
-            found[0].talk(chat.path).hidden.add(chat.messages_count)  # where histories have the answer
+            talk = found[0].talk(chat.path)
+            talk.hidden |= {chat.messages_count, talk.told or chat.messages_count}  # where histories have the answer
     if payload.tool_call_count:
         attributes["agentfootprint.stream.tool_call_count"] = (
             payload.tool_call_count if 0 < payload.tool_call_count < _MANY else held(payload.tool_call_count)

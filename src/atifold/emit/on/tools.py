@@ -156,6 +156,23 @@ def _cut_tool(machine: Machine, event: Event[Any], call_id: str, duration_ms: fl
     return tool
 
 
+def name_cut_tools(machine: Machine, owner: Owner) -> None:
+    """Name the executions whose start was cut off, now that the iteration's history tells of them."""
+    for tool in owner.tools:
+        if tool.name != UNKNOWN or not tool.record.incomplete:
+            continue
+        name, arguments = next(_asked(owner, tool.call_id), ("", None))
+        if not name:
+            continue
+        tool.name = name
+        tool.record.attributes[semconv.TOOL_NAME] = scrub(name)
+        tool.record.rename(scrub(f"execute_tool {name}"))
+        shown = machine.withheld.arguments(tool.call_id, arguments)
+        if machine.writer.wants_content and tool.arguments is None and shown is not None:
+            tool.arguments = arguments
+            tool.record.content[semconv.TOOL_ARGUMENTS] = to_json_text(shown)
+
+
 def _asked(owner: Owner, call_id: str) -> Iterator[tuple[str, Any]]:
     for chat in owner.chats:
         for call in chat.asked():
