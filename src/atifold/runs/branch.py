@@ -165,7 +165,13 @@ class _Remote(NamedTuple):
         kept = f"refs/remotes/{self.name}/{NAME}"
         try:
             self.git.run(
-                "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", self.name, f"+{_REF}:{kept}", timeout_s=_REMOTE_S
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-write-fetch-head",
+                self.name,
+                f"+{_REF}:{kept}",
+                timeout_s=_REMOTE_S,
             )
         except Failed:
             return None

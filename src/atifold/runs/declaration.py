@@ -21,8 +21,10 @@ _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _DIR: Final = re.compile(r"\.|(?!\.\.?(?:/|$))[^/\\]+(?:/(?!\.\.?(?:/|$))[^/\\]+)*")
 _SIGNS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _KNOWN: Final = frozenset(
-    "$schema $comment name schema minReader members pins quorum records hosts diagrams checks changes"
-    " writeScope agents identity".split()
+    (
+        "$schema $comment name schema minReader members pins quorum records hosts diagrams checks changes "
+        "writeScope agents identity"
+    ).split()
 )
 
 
@@ -160,7 +162,7 @@ def _mind_placement(members: tuple[Member, ...], path: Path) -> None:
 
 def inside(path: str, folder: str) -> bool:
     """Tell whether a path is a folder or below it, both seen from the workspace; `.` is all of it."""
-    return folder == "." or path == folder or path.startswith(f"{folder}/")
+    return folder in (".", path) or path.startswith(f"{folder}/")
 
 
 def owner(declaration: Declaration, path: str) -> Member | None:

@@ -116,7 +116,7 @@ def verified(
 
 
 def _lacks(run: Run, attestation: Document) -> bool:
-    return run["state"] == "ended" and attestation["status"] != "signed"
+    return bool(run["state"] == "ended" and attestation["status"] != "signed")
 
 
 def _findings(run: Run, attestation: Document, folders: Sequence[Path]) -> list[Document]:

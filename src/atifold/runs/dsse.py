@@ -111,7 +111,9 @@ def verify(envelope: Any, runners: Sequence[RunnerKey]) -> Signed:
         if runner is not None and _is_good(runner.key, ssh.lenient_base64(signature["sig"]), message):
             return Signed(runner, signature["keyid"], envelope["payloadType"], payload)
     ids = ", ".join(signature["keyid"] for signature in envelope["signatures"]) or "none"
-    raise RefusedError("envelope-untrusted", f"no key that the policy at base lists made a good signature (key ids: {ids})")
+    raise RefusedError(
+        "envelope-untrusted", f"no key that the policy at base lists made a good signature (key ids: {ids})"
+    )
 
 
 def _payload(envelope: Any) -> bytes:

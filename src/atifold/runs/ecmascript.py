@@ -10,7 +10,10 @@ import re
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
-WHITE: Final = "\t\n\x0b\x0c\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+WHITE: Final = (
+    "\t\n\x0b\x0c\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000\ufeff"
+)
 MOST_EXACT: Final = 2**53 - 1
 """The greatest whole number below which doubles are exact."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Annotated, Any, Final, Optional, TypeVar, Union
+from typing import Annotated, Any, Final, TypeVar, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from typing_extensions import Self
@@ -101,7 +101,7 @@ def _relative(value: object) -> str:
 
 
 _T = TypeVar("_T")
-Given = Annotated[Optional[_T], BeforeValidator(_given)]
+Given = Annotated[_T | None, BeforeValidator(_given)]
 """What may be left out, and is no null where it is there."""
 
 Text = Annotated[str, BeforeValidator(_text)]
@@ -210,6 +210,16 @@ class Commit(_Fields):
         return value
 
 
+def _commit(value: object) -> Any:
+    return Commit.model_construct(sha=_checked_name(value), hunks=None) if isinstance(value, str) else value
+
+
+def _checked_name(value: str) -> str:
+    if re.fullmatch("[0-9a-f]{4,64}", value) is None:
+        raise ValueError("a commit id of 4 to 64 lower-case hex digits was wanted")
+    return value
+
+
 class StartFields(_Fields):
     """The fields of a start."""
 
@@ -235,21 +245,11 @@ class EndFields(_Fields):
     models: Given[list[ModelUsage]] = None
     cost: Given[Cost] = None
     transcript: Given[Pin] = None
-    commits: Given[list[Annotated[Commit, BeforeValidator(lambda value: _commit(value))]]] = None
+    commits: Given[list[Annotated[Commit, BeforeValidator(_commit)]]] = None
 
 
 class RecordFields(StartFields, EndFields):
     """The fields of a run that is over: a start and an end in one."""
-
-
-def _commit(value: object) -> Any:
-    return Commit.model_construct(sha=_checked_name(value), hunks=None) if isinstance(value, str) else value
-
-
-def _checked_name(value: str) -> str:
-    if re.fullmatch("[0-9a-f]{4,64}", value) is None:
-        raise ValueError("a commit id of 4 to 64 lower-case hex digits was wanted")
-    return value
 
 
 _M = TypeVar("_M", bound=_Fields)

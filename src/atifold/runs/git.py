@@ -14,7 +14,9 @@ from atifold.runs.refusal import RefusedError
 
 TRAILER: Final = "Chant-Run"
 _ENVIRONMENT: Final = {"LC_ALL": "C", "LANGUAGE": "C", "GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0"}
-_NO_IDENTITY: Final = re.compile(r"tell me who you are|empty ident|unable to auto-detect|no email was given", re.IGNORECASE)
+_NO_IDENTITY: Final = re.compile(
+    r"tell me who you are|empty ident|unable to auto-detect|no email was given", re.IGNORECASE
+)
 _PLAIN: Final = ("-c", "log.showSignature=false")
 
 

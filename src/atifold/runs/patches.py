@@ -20,7 +20,12 @@ def join_patches(runs: Iterable[Run], git: Git) -> None:
     """
     everyone = list(runs)
     history = set((git.word("rev-list", "HEAD") or "").split())
-    lost = [(run, commit) for run in everyone for commit in run["commits"] if commit["patchId"] and commit["sha"] not in history]
+    lost = [
+        (run, commit)
+        for run in everyone
+        for commit in run["commits"]
+        if commit["patchId"] and commit["sha"] not in history
+    ]
     starts = [started for run, _ in lost if (started := time_ms(run["startedAt"])) is not None]
     if not starts:
         return

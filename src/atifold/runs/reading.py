@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Optional
+from typing import Any, Final, NamedTuple
 
 from atifold.runs import branch, trust
 from atifold.runs.ecmascript import time_ms
@@ -55,7 +55,11 @@ def _files(git: Git, tree: str) -> Iterable[tuple[str, bytes]]:
         run = name.removesuffix(".jsonl")
         if run != name and " blob " in head and RUN_ID.fullmatch(run):
             found.append((run, head.split()[2]))
-    told = git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for _, blob in found).encode()) or b"" if found else b""
+    told = (
+        git.ask("cat-file", "--batch", stdin="".join(f"{blob}\n" for _, blob in found).encode()) or b""
+        if found
+        else b""
+    )
     at = 0
     for run, _ in found:
         end = told.index(b"\n", at)
@@ -85,10 +89,10 @@ def _units(text: str) -> bytes:
 class Filter(NamedTuple):
     """Which runs are read: of a work item, of a decision, for a principal, since a revision."""
 
-    unit: Optional[str] = None
-    decision: Optional[str] = None
-    by: Optional[str] = None
-    since: Optional[str] = None
+    unit: str | None = None
+    decision: str | None = None
+    by: str | None = None
+    since: str | None = None
 
 
 def read(workspace: Workspace, wanted: Filter, base: str | None = None) -> dict[str, Any]:
@@ -127,7 +131,7 @@ def _kept(git: Git, wanted: Filter) -> Callable[[Run], bool]:
     def keep(run: Run) -> bool:
         started = time_ms(run["startedAt"])
         return (
-            (wanted.unit is None or bool(run["unit"]) and run["unit"]["id"] == wanted.unit)
+            (wanted.unit is None or (bool(run["unit"]) and run["unit"]["id"] == wanted.unit))
             and (wanted.decision is None or any(wanted.decision in (d, d.partition("/")[2]) for d in run["decisions"]))
             and (wanted.by is None or run["by"] == wanted.by)
             and (

@@ -38,7 +38,9 @@ def sign(writer: Writer, run_id: str, signature: Signature, base: str | None = N
         raise RefusedError("run-not-ended", f"run {run_id} has not ended, and a statement is of the whole record")
     policy = trust.at_base(workspace.git, base)
     if policy.problems:
-        raise RefusedError("trust-policy-unreadable", f"the policy at base cannot be read: {'; '.join(policy.problems)}")
+        raise RefusedError(
+            "trust-policy-unreadable", f"the policy at base cannot be read: {'; '.join(policy.problems)}"
+        )
     envelope = signature(run, policy)
     verdict = judge(envelope, policy.runners, run)
     if verdict["status"] != "verified":

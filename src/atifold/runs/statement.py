@@ -6,7 +6,7 @@ https://github.com/in-toto/attestation/blob/main/spec/v1/statement.md
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, Optional
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 from typing_extensions import Self
@@ -59,7 +59,7 @@ class _Annotations(_Strict):
 class _Subject(_Strict):
     name: _Commit
     digest: _Digest
-    annotations: Annotated[Optional[_Annotations], BeforeValidator(_given)] = None
+    annotations: Annotated[_Annotations | None, BeforeValidator(_given)] = None
 
     @model_validator(mode="after")
     def _named_by_itself(self) -> Self:
@@ -79,22 +79,22 @@ class _RunOf(_Strict):
 
 class _Unit(_Strict):
     id: _Text
-    kind: Optional[_Text]
+    kind: _Text | None
 
 
 class _Harness(_Strict):
     name: _Text
-    version: Optional[_Text]
+    version: _Text | None
 
 
 class _Predicate(_Strict):
     signer: _Text
     run: _RunOf
-    unit: Optional[_Unit]
+    unit: _Unit | None
     harness: _Harness
-    model: Optional[_Text]
-    provider: Optional[_Text]
-    by: Optional[_Text]
+    model: _Text | None
+    provider: _Text | None
+    by: _Text | None
 
 
 class _Statement(_Strict):
@@ -162,9 +162,11 @@ def _compare(statement: dict[str, Any], principal: str, run: Run) -> None:
         words = f"the statement names {told['signer']!r} as its signer, and the key of {principal} signed it"
         raise RefusedError("run-statement-signer-mismatch", words)
     differs = [] if told["run"] == {"id": run["id"], "record": run["record"]} else [_other_run(told["run"], run)]
-    for name in ("unit", "harness", "model", "provider", "by"):
-        if told[name] != run[name]:
-            differs.append(f"{name} is {told[name]!r} there and {run[name]!r} in the record")
+    differs += [
+        f"{name} is {told[name]!r} there and {run[name]!r} in the record"
+        for name in ("unit", "harness", "model", "provider", "by")
+        if told[name] != run[name]
+    ]
     if differs:
         words = f"signed by {principal}, but not of this record of {run['id']}: {'; '.join(differs)}"
         raise RefusedError("run-statement-mismatch", words)

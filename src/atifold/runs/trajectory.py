@@ -216,8 +216,8 @@ def _counts(whole: _Sum, trajectory: Mapping[str, Any]) -> dict[str, int]:
     if whole.counts:
         return whole.counts
     totals = trajectory.get("final_metrics")
-    told = (_number(field_of(totals, f"total_{name}")) for name in _PARTS)
-    return _Sum(*told).counts
+    prompt, completion, cached = (_number(field_of(totals, f"total_{name}")) for name in _PARTS)
+    return _Sum(prompt, completion, cached).counts
 
 
 def _whole_cost(whole: _Sum, trajectory: Mapping[str, Any]) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Final, Literal, NamedTuple, Optional
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -24,8 +24,10 @@ _BASES: Final[tuple[tuple[str, BaseFrom], ...]] = (
 )
 _NO_BASE: Final = "no base revision: there is no origin/HEAD, main or master; --base names one"
 _KEY_TYPES: Final = frozenset(
-    "ssh-ed25519 ssh-rsa ecdsa-sha2-nistp256 ecdsa-sha2-nistp384 ecdsa-sha2-nistp521"
-    " sk-ssh-ed25519@openssh.com sk-ecdsa-sha2-nistp256@openssh.com".split()
+    (
+        "ssh-ed25519 ssh-rsa ecdsa-sha2-nistp256 ecdsa-sha2-nistp384 ecdsa-sha2-nistp521 "
+        "sk-ssh-ed25519@openssh.com sk-ecdsa-sha2-nistp256@openssh.com"
+    ).split()
 )
 _FIELDS: Final = re.compile(r'(?:[^ \t"]|"[^"]*"?)+')
 _OPTIONS: Final = re.compile(r'(?:[^,"]|"[^"]*"?)+')
@@ -81,9 +83,9 @@ class _Runner(_Strict):
 
 
 class _Range(_Strict):
-    from_: Annotated[Optional[_FullCommit], BeforeValidator(_given)] = Field(default=None, alias="from")
+    from_: Annotated[_FullCommit | None, BeforeValidator(_given)] = Field(default=None, alias="from")
     to: _FullCommit
-    note: Annotated[Optional[str], BeforeValidator(_given)] = None
+    note: Annotated[str | None, BeforeValidator(_given)] = None
 
 
 def _inside(value: Any) -> Any:
@@ -95,10 +97,10 @@ def _inside(value: Any) -> Any:
 
 class _File(_Strict):
     schema_: Literal[1] = Field(alias="schema")
-    signers: Annotated[Optional[_Name], BeforeValidator(_inside), BeforeValidator(_given)] = None
-    roles: Annotated[Optional[dict[_Role, list[_Name]]], BeforeValidator(_given)] = None
-    adopted: Annotated[Optional[list[_Range]], BeforeValidator(_given)] = None
-    runners: Annotated[Optional[list[_Runner]], BeforeValidator(_given)] = None
+    signers: Annotated[_Name | None, BeforeValidator(_inside), BeforeValidator(_given)] = None
+    roles: Annotated[dict[_Role, list[_Name]] | None, BeforeValidator(_given)] = None
+    adopted: Annotated[list[_Range] | None, BeforeValidator(_given)] = None
+    runners: Annotated[list[_Runner] | None, BeforeValidator(_given)] = None
 
 
 def at_base(git: Git, revision: str | None) -> Policy:

@@ -135,7 +135,12 @@ def _cost(value: object) -> Line | None:
 
 def _model(value: Line) -> Line:
     counts = {key: _count(value.get(key)) for key in _COUNTS}
-    return {"model": value["model"], "provider": _text(value.get("provider")), **counts, "cost": _cost(value.get("cost"))}
+    return {
+        "model": value["model"],
+        "provider": _text(value.get("provider")),
+        **counts,
+        "cost": _cost(value.get("cost")),
+    }
 
 
 def _is_commit(value: object) -> bool:
@@ -163,6 +168,10 @@ def _envelope(value: Line) -> Line:
     """Return an envelope as it stands, or as much of it as has the shape of one."""
     texts = {key: _text(value.get(key)) or "" for key in ("payload", "payloadType")}
     keys = ("keyid", "sig")
-    kept = [item for item in _items(value, "signatures") if is_object(item) and all(_text(item.get(k)) is not None for k in keys)]
+    kept = [
+        item
+        for item in _items(value, "signatures")
+        if is_object(item) and all(_text(item.get(k)) is not None for k in keys)
+    ]
     whole = all(_text(value.get(key)) is not None for key in texts) and kept == value.get("signatures")
     return value if whole else {**texts, "signatures": kept}

@@ -41,7 +41,9 @@ def locate(folder: Path) -> Workspace:
     declared = declaration.read(found)
     top = top_of(place)
     if top is None:
-        raise RefusedError("not-a-git-repository", f"{place}: the ledger is a git branch, and here is no work tree of git")
+        raise RefusedError(
+            "not-a-git-repository", f"{place}: the ledger is a git branch, and here is no work tree of git"
+        )
     return Workspace(declared, found, Git(top.resolve()), f"{_prefix(found)}{FOLDER}")
 
 

@@ -1,4 +1,7 @@
-"""Write runs to the ledger: a start, an end, both at once, a statement. All raise RefusedError and then write nothing."""
+"""Write runs to the ledger: a start, an end, both at once, a statement.
+
+What is refused raises RefusedError, and nothing is written then.
+"""
 
 from __future__ import annotations
 
