@@ -44,7 +44,7 @@ class Answer(NamedTuple):
         """Return the code of a failure, after the promises of every failure."""
         found = self.document
         assert self.code == 1
-        assert self.stderr.startswith(f"atifold: {found['error']['code']}: ")
+        assert f"atifold: {found['error']['code']}: " in self.stderr
         return str(found["error"]["code"])
 
 

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from atifold.runs.git import Failed, Git
+from atifold.runs.turns import in_turn
 from atifold.runs.refusal import RefusedError
 
 NAME: Final = "chant/lifecycle"
 _REF: Final = f"refs/heads/{NAME}"
-_TRIES: Final = 100
+_TRIES: Final = 50
 """How often a commit is made anew because another writer was first; each wait is longer, to a tenth of a second."""
 _PUSHES: Final = 5
 _REMOTE_S: Final = 60.0
@@ -45,7 +46,8 @@ def write(git: Git, path: str, make: Make, message: str) -> Written:
     remote = _Remote.first(git)
     theirs = remote.fetch() if remote else None
     try:
-        commit = _append(git, path, make, message, theirs)
+        with in_turn(git):
+            commit = _append(git, path, make, message, theirs)
     except Failed as error:
         raise RefusedError("write-usage-invalid", f"git could not write the ledger: {_first_line(error)}") from None
     return Written(commit, remote.push() if remote else "the repository has no remote")
@@ -137,7 +139,8 @@ def _settled(git: Git, path: bytes, sides: dict[str, str]) -> bytes:
         data = lines_of_both(*(git.run("cat-file", "blob", blob) for blob in kept))
         kept = [git.run("hash-object", "-w", "--stdin", "--no-filters", stdin=data).decode().strip()]
     zeros = "0" * len(kept[0])
-    return f"0 {zeros}\t".encode() + path + f"\0100644 {kept[0]}\t".encode() + path + b"\0"
+    removed, added = f"0 {zeros}\t".encode() + path, f"100644 {kept[0]}\t".encode() + path
+    return removed + b"\0" + added + b"\0"
 
 
 def lines_of_both(theirs: bytes, ours: bytes) -> bytes:

@@ -77,8 +77,7 @@ class Git:
 
     def blob(self, revision: str, path: str) -> bytes | None:
         """Return a file as a commit holds it, None where it holds none."""
-        found = self.word("rev-parse", "--verify", "--quiet", f"{revision}:{path}")
-        return None if found is None else self.ask("cat-file", "blob", found)
+        return self.ask("cat-file", "blob", f"{revision}:{path}")
 
     def patch_id(self, commit: str) -> str | None:
         """Return the stable patch id of a commit, None for one that changes nothing itself."""

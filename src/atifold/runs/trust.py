@@ -92,8 +92,14 @@ def _inside(value: Any) -> Any:
     return value
 
 
+def _number(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise ValueError("1 was wanted")  # noqa: TRY004 - pydantic's way to say it
+    return value
+
+
 class _File(_Strict):
-    schema_: Literal[1] = Field(alias="schema")
+    schema_: Annotated[Literal[1], BeforeValidator(_number)] = Field(alias="schema")
     signers: Annotated[_Name | None, BeforeValidator(_inside), BeforeValidator(_given)] = None
     roles: Annotated[dict[_Role, list[_Name]] | None, BeforeValidator(_given)] = None
     adopted: Annotated[list[_Range] | None, BeforeValidator(_given)] = None
