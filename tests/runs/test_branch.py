@@ -44,7 +44,10 @@ def test_eight_processes_write_at_once(repo: Repo) -> None:
     assert told == sorted(f"{number}-{turn}" for number in range(8) for turn in range(5))
     assert (shared.malformed, len(shared.events)) == (0, 42)
     runs = repo.runs("--json").document
-    assert {run["id"] for run in runs["runs"]} == {"shared", *(f"own-{n}-{turn}" for n in range(8) for turn in range(5))}
+    assert {run["id"] for run in runs["runs"]} == {
+        "shared",
+        *(f"own-{n}-{turn}" for n in range(8) for turn in range(5)),
+    }
     assert runs["malformed"] == 0
     assert len(repo.git("rev-list", "chant/lifecycle").split()) == 81
 
@@ -80,7 +83,13 @@ def test_malformed_lines_are_counted_and_skipped(repo: Repo) -> None:
     """They stay in the file, and the next line goes after them."""
     repo.record()
     good = repo.file()
-    bad = [b"no json", b"[]", b"null", b'{"version":2}', good.split(b"\n")[0].replace(b'"version":1', b'"version":true')]
+    bad = [
+        b"no json",
+        b"[]",
+        b"null",
+        b'{"version":2}',
+        good.split(b"\n")[0].replace(b'"version":1', b'"version":true'),
+    ]
     repo.put(b"\n".join([bad[0], *good.split(b"\n"), *bad[1:], b"", b"  \r"]) + b"\n")
     document = repo.runs("--json").document
     assert (document["malformed"], len(document["runs"])) == (5, 1)
@@ -100,9 +109,7 @@ def test_malformed_lines_are_counted_and_skipped(repo: Repo) -> None:
         (["start", "end", "end"], 0, "run-exists", "run-ended"),
     ],
 )
-def test_files_that_others_left(
-    repo: Repo, lines: list[str], malformed: int, started: object, ended: object
-) -> None:
+def test_files_that_others_left(repo: Repo, lines: list[str], malformed: int, started: object, ended: object) -> None:
     """An empty file may be started; one without a start is malformed, whatever it holds."""
     repo.record()
     first, second = repo.file().decode().split("\n")
@@ -156,7 +163,9 @@ def test_linked_work_trees_share_the_ledger(repo: Repo, tmp_path: Path) -> None:
 def test_a_declaration_with_comments_is_read(repo: Repo) -> None:
     """In the .jsonc file alone; it may lie above the folder, and the repository's top ends the search."""
     (repo.folder / "chant.workspace.json").unlink()
-    text = '\ufeff{ // ours\n "name": "a//b,]".x, /* one\n */ "schema": 1, "members": [],\n}'.replace('"a//b,]".x', '"ab"')
+    text = '\ufeff{ // ours\n "name": "a//b,]".x, /* one\n */ "schema": 1, "members": [],\n}'.replace(
+        '"a//b,]".x', '"ab"'
+    )
     (repo.folder / "chant.workspace.jsonc").write_text(text, encoding="utf-8")
     (repo.folder / "deep" / "er").mkdir(parents=True)
     assert Repo(repo.folder / "deep" / "er").record()["ledger"]["path"] == "_agent-runs/r-1.jsonl"

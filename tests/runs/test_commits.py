@@ -157,7 +157,10 @@ def test_filters_and_totals(repo: Repo) -> None:
         assert [run["id"] for run in repo.runs("list", *arguments, "--json").document["runs"]] == ids
     told = repo.runs().stdout.splitlines()
     assert told[-1] == "4 runs, 1 running: 5 tokens in, 1 out, 0.123457 EUR + 0.3 USD, 1 unpriced"
-    assert told[2] == "a  ended  2026-11-30T10:00:00Z  cook  for ada  on U-1  5 in, 1 out  0.1 USD (list)  0 commits  unsigned"
+    assert (
+        told[2]
+        == "a  ended  2026-11-30T10:00:00Z  cook  for ada  on U-1  5 in, 1 out  0.1 USD (list)  0 commits  unsigned"
+    )
 
 
 def test_show_tells_one_run(repo: Repo) -> None:

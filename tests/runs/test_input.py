@@ -123,9 +123,8 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     """A start has none of an end's fields."""
     with pytest.raises(RefusedError) as raised:
         read(StartFields, {"outcome": "done", "by": None})
-    assert raised.value.message == "harness: it was wanted; by: null is no value: leave the key out; outcome: no such field" or set(
-        raised.value.message.split("; ")
-    ) == {"harness: it was wanted", "by: null is no value: leave the key out", "outcome: no such field"}
+    told = {"harness: it was wanted", "by: null is no value: leave the key out", "outcome: no such field"}
+    assert set(raised.value.message.split("; ")) == told
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,9 @@ def test_numbers_and_texts_are_written_as_ecmascript_does(text: str, shown: byte
     assert canonical(parse_json(text)) == shown
 
 
-@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "{'a':1}", "01", "1.", "\ufeff1", "[1,]", "\u00a01", ""])
+@pytest.mark.parametrize(
+    "text", ["NaN", "Infinity", "-Infinity", "{'a':1}", "01", "1.", "\ufeff1", "[1,]", "\u00a01", ""]
+)
 def test_what_is_no_json_is_refused(text: str) -> None:
     """What Python alone would read, too."""
     with pytest.raises(ValueError, match=r".*"):
@@ -168,7 +169,9 @@ def test_what_is_no_json_is_refused(text: str) -> None:
 
 def test_a_number_beyond_all_doubles_is_no_amount(repo: Repo) -> None:
     """1e400 can be read and never be written."""
-    text = json.dumps({**FIELDS, "cost": {"amount": 1, "currency": "USD", "source": "s"}}).replace('"amount": 1', '"amount": 1e400')
+    text = json.dumps({**FIELDS, "cost": {"amount": 1, "currency": "USD", "source": "s"}}).replace(
+        '"amount": 1', '"amount": 1e400'
+    )
     assert repo.runs("record", "--from", "-", stdin=text.encode()).error == "write-input-invalid"
     with pytest.raises(ValueError, match="not representable"):
         canonical(parse_json("1e400"))
@@ -207,7 +210,7 @@ def test_times_are_read(text: str, utc: str) -> None:
         *("2026-11-30T10:60Z", "2026-11-32T10:00Z", "2026-00-30T10:00Z", "2026-13-30T10:00Z", "2026-11-00T10:00Z"),
         *("2026-11-30T10:48:04+02", "2026-11-30T10:48:04+24:00", "2026-11-30T10:48:04+2360", "2026-11-30T10:48:04."),
         *("2026-11-30T10", "2026-11-30 10:48", "2026-11-30t10:48", "26-11-30T10:48", "2026-11-30T10:48:04,5Z", ""),
-        *(" 2026-11-30T10:48Z", "2026-11-30T10:48Z ", "２０２６-11-30T10:48Z", "2026-11-30T10:48:04 Z"),
+        *(" 2026-11-30T10:48Z", "2026-11-30T10:48Z ", "\uff12\uff10\uff12\uff16-11-30T10:48Z", "2026-11-30T10:48:04 Z"),
     ],
 )
 def test_other_times_are_none(text: str) -> None:
@@ -228,9 +231,9 @@ def test_times_are_those_of_the_calendar(at: datetime) -> None:
 NODE = shutil.which("node")
 JS = """
 const lines = JSON.parse(require("fs").readFileSync(0, "utf8"));
-const keys = (v) => v && typeof v === "object" ? (Array.isArray(v) ? v.map(keys) : v) : v;
 const canon = (v) => Array.isArray(v) ? "[" + v.map(canon).join(",") + "]"
-  : v && typeof v === "object" ? "{" + Object.keys(v).sort().map((k) => JSON.stringify(k) + ":" + canon(v[k])).join(",") + "}"
+  : v && typeof v === "object"
+  ? "{" + Object.keys(v).sort().map((k) => JSON.stringify(k) + ":" + canon(v[k])).join(",") + "}"
   : typeof v === "number" ? String(v) : JSON.stringify(v);
 console.log(JSON.stringify(lines.map(([kind, text]) => {
   if (kind === "time") { const n = Date.parse(text); return Number.isNaN(n) ? null : n; }

@@ -26,23 +26,21 @@ def structure(node: Any, definitions: dict[str, Any]) -> Any:
         return structure({**definitions[node["$ref"].removeprefix("#/$defs/")], **rest}, definitions)
     if "allOf" in node:
         return structure(merged([structure(part, definitions) for part in node["allOf"]]), definitions)
-    found: dict[str, Any] = {}
-    for key, value in node.items():
-        if key == "properties":
-            found[key] = {name: structure(item, definitions) for name, item in value.items()}
-        elif key == "items":
-            found[key] = structure(value, definitions)
-        elif key == "oneOf":
-            found[key] = [structure(item, definitions) for item in value]
-        elif key == "type" and isinstance(value, list):
-            found[key] = sorted(value)
-        elif key in ("enum", "required"):
-            found[key] = sorted(value, key=str)
-        elif key not in WORDS:
-            found[key] = value
+    found = {key: _part(key, value, definitions) for key, value in node.items() if key not in WORDS}
     if found.get("required") == []:
         del found["required"]
     return nullable(found)
+
+
+def _part(key: str, value: Any, definitions: dict[str, Any]) -> Any:
+    """Return one keyword's demand."""
+    if key == "properties":
+        return {name: structure(item, definitions) for name, item in value.items()}
+    if key == "items":
+        return structure(value, definitions)
+    if key == "oneOf":
+        return [structure(item, definitions) for item in value]
+    return sorted(value, key=str) if key in ("enum", "required", "type") and isinstance(value, list) else value
 
 
 def nullable(found: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +50,9 @@ def nullable(found: dict[str, Any]) -> dict[str, Any]:
         other = next(option for option in options if option != {"type": "null"})
         if other.keys() == {"enum"}:
             return {"enum": sorted([*other["enum"], None], key=str)}
-    return {**found, "oneOf": sorted(options, key=lambda option: json.dumps(option, sort_keys=True))} if options else found
+    return (
+        {**found, "oneOf": sorted(options, key=lambda option: json.dumps(option, sort_keys=True))} if options else found
+    )
 
 
 def merged(parts: list[dict[str, Any]]) -> dict[str, Any]:

@@ -31,6 +31,10 @@ def signed(repo: Repo, key: Keys) -> Repo:
     return repo
 
 
+TWICE = """{"schema": 1, "runners": [{"principal": "a", "class": "runner", "key": "KEY"},
+    {"principal": "%s", "class": "runner", "key": "%s"}]}"""
+
+
 def verdict(repo: Repo, *arguments: str) -> tuple[int, Any]:
     """Return the exit code of a verify, and the document."""
     answer = repo.runs("verify", "--json", *arguments)
@@ -165,12 +169,10 @@ def test_the_policy_is_read_at_base(signed: Repo, key: Keys) -> None:
         ('{"schema": 1, "signers": "../elsewhere"}', True),
         ('{"schema": 1, "roles": {"admin": ["ada"]}, "adopted": [{"to": "%s"}]}' % ("a" * 40), False),
         ('{"schema": 1}', False),
-        ('{"schema": 1, "runners": [{"principal": "a", "class": "runner", "key": "KEY"},'
-         ' {"principal": "b", "class": "runner", "key": "KEY"}]}', False),
-        ('{"schema": 1, "runners": [{"principal": "a", "class": "runner", "key": "KEY"},'
-         ' {"principal": "a", "class": "runner", "key": "OTHER"}]}', False),
+        (TWICE % ("b", "KEY"), False),
+        (TWICE % ("a", "OTHER"), False),
     ],
-)  # fmt: skip
+)
 def test_a_policy_that_does_not_say_whose_a_key_is_trusts_nobody(
     signed: Repo, key: Keys, tmp_path: Path, policy: str, problem: bool
 ) -> None:
@@ -311,7 +313,9 @@ def test_fingerprints_are_those_of_ssh(key: Keys, tmp_path: Path) -> None:
     line = public(key())
     (tmp_path / "key.pub").write_text(line, encoding="utf-8")
     try:
-        done = subprocess.run(["ssh-keygen", "-lf", str(tmp_path / "key.pub")], capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["ssh-keygen", "-lf", str(tmp_path / "key.pub")], capture_output=True, text=True, check=True
+        )
     except FileNotFoundError:
         pytest.skip("ssh-keygen is not on this machine")
     assert done.stdout.split()[1] == ssh.fingerprint(line)

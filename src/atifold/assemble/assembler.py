@@ -109,7 +109,7 @@ class Assembler:
         self.put(Logged(record))
 
     def note(self, kind: str, words: str, n: int, *, level: int = logging.INFO) -> None:
-        """Count what a fold did not read, or another's trouble, and say it once a kind; without words it is only counted."""
+        """Count what a fold did not read, or another's trouble, and say it once a kind; without words only count it."""
         self._counts.add(kind, "%s" if words else "", words, n=n, level=level)
 
     def say(self) -> None:

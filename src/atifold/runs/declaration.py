@@ -21,7 +21,24 @@ _KIND: Final = re.compile(r"[a-z][a-z0-9-]{0,39}")
 _DIR: Final = re.compile(r"\.|(?!\.\.?(?:/|$))[^/\\]+(?:/(?!\.\.?(?:/|$))[^/\\]+)*")
 _SIGNS: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*[}\]])', re.DOTALL)
 _KNOWN: Final = frozenset(
-    {"$schema", "$comment", "name", "schema", "minReader", "members", "pins", "quorum", "records", "hosts", "diagrams", "checks", "changes", "writeScope", "agents", "identity"}
+    {
+        "$schema",
+        "$comment",
+        "name",
+        "schema",
+        "minReader",
+        "members",
+        "pins",
+        "quorum",
+        "records",
+        "hosts",
+        "diagrams",
+        "checks",
+        "changes",
+        "writeScope",
+        "agents",
+        "identity",
+    }
 )
 
 

@@ -5,7 +5,7 @@ A document is a plain dict of JSON values everywhere else. Readers pass over key
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Optional, TypeVar, Union
+from typing import Annotated, Any, Literal, TypeVar, Union
 
 from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
@@ -21,7 +21,7 @@ class _Absent:
 
 
 _T = TypeVar("_T")
-Absent = Annotated[Optional[_T], _Absent()]
+Absent = Annotated[_T | None, _Absent()]
 Hex64 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0)]
 Class = Literal["runner", "service"]
@@ -60,14 +60,14 @@ class Harness(_Object):
     """What ran the agent."""
 
     name: str
-    version: Optional[str]
+    version: str | None
 
 
 class Unit(_Object):
     """A work item."""
 
     id: str
-    kind: Optional[str]
+    kind: str | None
 
 
 class RecordName(_Object):
@@ -87,8 +87,8 @@ class Pin(_Object):
     """A file that is known by its hash and kept elsewhere."""
 
     sha256: Hex64
-    bytes: Optional[Count] = Field(description="Its size; null where the writer gave the hash alone.")
-    ref: Optional[str] = Field(description="Where the writer keeps it.")
+    bytes: Count | None = Field(description="Its size; null where the writer gave the hash alone.")
+    ref: str | None = Field(description="Where the writer keeps it.")
     excerpt: Annotated[Absent[str], Field(max_length=500, description="Words of an instruction, to show.")] = None
 
 
@@ -103,23 +103,23 @@ class Cost(_Object):
 class Usage(_Object):
     """Turns, and tokens in four counts that do not overlap; null is unknown."""
 
-    turns: Optional[Count]
-    inputTokens: Optional[Count]  # noqa: N815 - the ledger's spelling, here and below
-    outputTokens: Optional[Count]  # noqa: N815
-    cacheReadTokens: Optional[Count]  # noqa: N815
-    cacheWriteTokens: Optional[Count]  # noqa: N815
+    turns: Count | None
+    inputTokens: Count | None  # noqa: N815 - the ledger's spelling, here and below
+    outputTokens: Count | None  # noqa: N815
+    cacheReadTokens: Count | None  # noqa: N815
+    cacheWriteTokens: Count | None  # noqa: N815
 
 
 class ModelUsage(_Object):
     """What one model had of a run."""
 
     model: str
-    provider: Optional[str]
-    inputTokens: Optional[Count]  # noqa: N815
-    outputTokens: Optional[Count]  # noqa: N815
-    cacheReadTokens: Optional[Count]  # noqa: N815
-    cacheWriteTokens: Optional[Count]  # noqa: N815
-    cost: Optional[Cost]
+    provider: str | None
+    inputTokens: Count | None  # noqa: N815
+    outputTokens: Count | None  # noqa: N815
+    cacheReadTokens: Count | None  # noqa: N815
+    cacheWriteTokens: Count | None  # noqa: N815
+    cost: Cost | None
 
 
 class Hunk(_Object):
@@ -137,9 +137,9 @@ class Commit(_Object):
     """A commit that a run made, and how that is known."""
 
     sha: Annotated[str, Field(pattern="^[0-9a-f]{40,64}$")]
-    patchId: Optional[str] = Field(description="Its stable patch id; null where it changes nothing.")  # noqa: N815
+    patchId: str | None = Field(description="Its stable patch id; null where it changes nothing.")  # noqa: N815
     joinedBy: Annotated[list[Literal["record", "trailer"]], Field(min_length=1)]  # noqa: N815
-    hunks: Optional[Hunks] = Field(default=None, description="The run's lines of it; null for the whole commit.")
+    hunks: Hunks | None = Field(default=None, description="The run's lines of it; null for the whole commit.")
 
 
 class ReadCommit(Commit):
@@ -206,11 +206,11 @@ class Predicate(_Object):
 
     signer: str = Field(description="The principal whose key signs.")
     run: StatedRun
-    unit: Optional[Unit]
+    unit: Unit | None
     harness: Harness
-    model: Optional[str]
-    provider: Optional[str]
-    by: Optional[str]
+    model: str | None
+    provider: str | None
+    by: str | None
 
 
 class Statement(_Object):
@@ -238,10 +238,10 @@ class Attestation(_Object):
     """What all statements of a run come to."""
 
     status: Literal["signed", "unsigned", "mismatch", "untrusted", "invalid"]
-    signer: Optional[str]
-    class_: Optional[Class] = Field(alias="class")
-    keyid: Optional[str]
-    code: Optional[VerdictCode]
+    signer: str | None
+    class_: Class | None = Field(alias="class")
+    keyid: str | None
+    code: VerdictCode | None
     reason: str
     commits: list[str]
     statements: list[Verdict]
@@ -257,8 +257,8 @@ class Runner(_Object):
 class Trust(_Object):
     """The trust policy at base."""
 
-    base: Optional[str]
-    baseFrom: Optional[Literal["flag", "origin/HEAD", "main", "master"]]  # noqa: N815
+    base: str | None
+    baseFrom: Literal["flag", "origin/HEAD", "main", "master"] | None  # noqa: N815
     runners: list[Runner]
     problems: list[str]
 
@@ -267,25 +267,25 @@ class _RunFields(_Object):
     id: str
     state: Literal["running", "ended"]
     startedAt: str  # noqa: N815
-    endedAt: Optional[str]  # noqa: N815
-    outcome: Optional[str]
-    by: Optional[str]
-    agent: Optional[str]
+    endedAt: str | None  # noqa: N815
+    outcome: str | None
+    by: str | None
+    agent: str | None
     harness: Harness
-    model: Optional[str]
-    provider: Optional[str]
-    unit: Optional[Unit]
-    lease: Optional[str]
+    model: str | None
+    provider: str | None
+    unit: Unit | None
+    lease: str | None
     records: list[RecordName]
-    instruction: Optional[Pin]
-    usage: Optional[Usage]
+    instruction: Pin | None
+    usage: Usage | None
     models: list[ModelUsage]
-    cost: Optional[Cost] = Field(description="What it cost; null for unknown, never zero.")
-    transcript: Optional[Pin]
+    cost: Cost | None = Field(description="What it cost; null for unknown, never zero.")
+    transcript: Pin | None
     commits: list[Commit]
     decisions: list[str]
     ledger: str = Field(description="Its file on the branch.")
-    record: Optional[Record] = Field(description="Null until the run has ended.")
+    record: Record | None = Field(description="Null until the run has ended.")
     statements: list[StoredStatement]
 
 
@@ -348,7 +348,7 @@ class WriteFailure(_Object):
 
     schema_: WriteSchema = Field(alias="$schema")
     contract: Literal[1]
-    verb: Optional[Literal["start", "end", "record", "sign"]]
+    verb: Literal["start", "end", "record", "sign"] | None
     error: WriteError
 
 
@@ -370,7 +370,7 @@ class JudgedRun(_Object):
 
     id: str
     state: Literal["running", "ended"]
-    record: Optional[Record]
+    record: Record | None
     attestation: Attestation
 
 
@@ -392,7 +392,7 @@ class VerifyResult(_Object):
     chant: str
     verb: Literal["verify"]
     trust: Trust
-    require: Optional[Literal["signed"]]
+    require: Literal["signed"] | None
     runs: list[JudgedRun]
     summary: Summary
     failures: list[str]
@@ -412,7 +412,7 @@ class StatementFailure(_Object):
     schema_: StatementSchema = Field(alias="$schema")
     contract: Literal[1]
     chant: str
-    verb: Optional[Literal["statement", "verify"]]
+    verb: Literal["statement", "verify"] | None
     error: StatementError
 
 
@@ -428,16 +428,16 @@ class ReadLedger(_Object):
 
     branch: Literal["chant/lifecycle"]
     dir: str
-    commit: Optional[str]
+    commit: str | None
 
 
 class ReadFilter(_Object):
     """Which runs were wanted."""
 
-    unit: Optional[str]
-    decision: Optional[str]
-    by: Optional[str]
-    since: Optional[str]
+    unit: str | None
+    decision: str | None
+    by: str | None
+    since: str | None
 
 
 class Tokens(_Object):
@@ -470,7 +470,7 @@ class Totals(_Object):
 class UnitTotals(Totals):
     """The totals of a work item."""
 
-    unit: Optional[str]
+    unit: str | None
 
 
 class DecisionTotals(Totals):
@@ -482,7 +482,7 @@ class DecisionTotals(Totals):
 class PrincipalTotals(Totals):
     """The totals of whom runs worked for."""
 
-    principal: Optional[str]
+    principal: str | None
 
 
 class AllTotals(_Object):

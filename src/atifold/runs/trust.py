@@ -24,7 +24,15 @@ _BASES: Final[tuple[tuple[str, BaseFrom], ...]] = (
 )
 _NO_BASE: Final = "no base revision: there is no origin/HEAD, main or master; --base names one"
 _KEY_TYPES: Final = frozenset(
-    {"ssh-ed25519", "ssh-rsa", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "sk-ssh-ed25519@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com"}
+    {
+        "ssh-ed25519",
+        "ssh-rsa",
+        "ecdsa-sha2-nistp256",
+        "ecdsa-sha2-nistp384",
+        "ecdsa-sha2-nistp521",
+        "sk-ssh-ed25519@openssh.com",
+        "sk-ecdsa-sha2-nistp256@openssh.com",
+    }
 )
 _FIELDS: Final = re.compile(r'(?:[^ \t"]|"[^"]*"?)+')
 _OPTIONS: Final = re.compile(r'(?:[^,"]|"[^"]*"?)+')
