@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 _WHITE: Final = re.compile(f"[{WHITE}]")
-_INSTALL: Final = "pip install 'atifold[runs]'"
 
 
 class Key(NamedTuple):
@@ -138,11 +137,9 @@ def _is_signature(item: object) -> bool:
 
 
 def _is_good(line: str, signature: bytes, message: bytes) -> bool:
-    try:
-        from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - as in `load_key`
-        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
-    except ImportError:
-        raise RefusedError("write-usage-invalid", f"signatures need the package cryptography: {_INSTALL}") from None
+    from cryptography.exceptions import InvalidSignature  # noqa: PLC0415 - as in `load_key`
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey  # noqa: PLC0415
+
     raw = ssh.raw_of(line)
     if raw is None:
         return False
