@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from atifold.runs.git import Failed, Git
+from atifold.runs.locking import in_turn
 from atifold.runs.refusal import RefusedError
-from atifold.runs.turns import in_turn
 
 NAME: Final = "chant/lifecycle"
 _REF: Final = f"refs/heads/{NAME}"
