@@ -145,6 +145,15 @@ CASES: list[tuple[str, Given]] = [
     ("declaration-invalid", declared('{"name": "A", "schema": 1, "members": []}')),
     ("declaration-invalid", declared('{"name": "a", "schema": 1}')),
     ("declaration-invalid", declared('{"name": "a", "schema": 1, "members": [], "colour": 1}')),
+    ("declaration-invalid", declared('{"name": "a", "schema": 1, "members": [{"name": "b", "dir": "b"}]}')),
+    (
+        "declaration-invalid",
+        declared('{"name": "a", "schema": 1, "members": [{"name": "b", "dir": "../b", "kind": "c"}]}'),
+    ),
+    (
+        "declaration-invalid",
+        declared('{"name": "a", "schema": 1, "members": [{"name": "b", "dir": "b", "kind": "other"}]}'),
+    ),
     ("root-chant-required", declared(PINNED % "0.0.1")),
     ("reader-too-old", declared('{"name": "a", "schema": 2, "members": [], "minReader": "999.0.0"}')),
     (

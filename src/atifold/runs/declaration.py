@@ -40,6 +40,11 @@ _KNOWN: Final = frozenset(
         "identity",
     }
 )
+_GROUP: Final = frozenset({"name", "kind", "glob", "suppress"})
+_MEMBER: Final = frozenset(
+    {"name", "dir", "kind", "roles", "generated", "outputs", "links", "records", "diagrams", "box", "upstream"}
+    | {"travel", "because", "suppress"}
+)
 
 
 class Member(NamedTuple):
@@ -104,11 +109,11 @@ def _refuse(name: str) -> Any:
 
 def _mind_pins(value: dict[str, Any], path: Path) -> None:
     pins = value.get("pins")
-    for pin in pins if is_list(pins) else ():
-        version = pin.get("version") if is_object(pin) and pin.get("package") == _PACKAGE else None
-        if isinstance(version, str) and version != READER:
-            words = f"{path}: it pins {_PACKAGE} {version}, and the rules here are those of {READER}"
-            raise RefusedError("root-chant-required", words)
+    ours = (pin for pin in (pins if is_list(pins) else ()) if is_object(pin) and pin.get("package") == _PACKAGE)
+    version = next((pin["version"] for pin in ours if isinstance(pin.get("version"), str)), READER)
+    if version != READER:
+        words = f"{path}: it pins {_PACKAGE} {version}, and the rules here are those of {READER}"
+        raise RefusedError("root-chant-required", words)
 
 
 def _mind_reader(value: dict[str, Any], path: Path) -> None:
@@ -127,9 +132,9 @@ def _order(version: str) -> tuple[int, int, int, bool, str]:
 
 def _fault(value: dict[str, Any]) -> str | None:
     """Return what is wrong with a declaration's shape, None where nothing is."""
-    unknown = sorted(key for key in value if key not in _KNOWN and not key.startswith("x-"))
+    unknown = _unknown(value, _KNOWN)
     if unknown:
-        return f"unknown field {unknown[0]!r}"
+        return unknown
     if not _is(_NAME, value.get("name")):
         return "name: lower-case letters, digits and hyphens were wanted, 40 at most"
     if value.get("schema") != 1 or isinstance(value.get("schema"), bool):
@@ -146,17 +151,25 @@ def _fault(value: dict[str, Any]) -> str | None:
 
 
 def _entry_fault(entry: Any) -> str | None:
+    """Return what is wrong with a member or a group of examples, None where nothing is."""
     if not is_object(entry):
         return "an object was wanted"
-    if not _is(_KIND, entry.get("kind")):
-        return "kind: lower-case letters, digits and hyphens were wanted"
-    if not _is(_NAME, entry.get("name")):
-        return "name: lower-case letters, digits and hyphens were wanted, 40 at most"
-    if entry["kind"] == "examples":
-        return None if entry.get("glob") else "glob: a pattern was wanted"
-    if not _is(_DIR, entry.get("dir")):
-        return "dir: a folder inside the workspace was wanted"
-    return "because: a reason was wanted" if entry["kind"] == "other" and not entry.get("because") else None
+    is_group = entry.get("kind") == "examples"
+    unknown = _unknown(entry, _GROUP if is_group else _MEMBER)
+    checks = (
+        (_is(_KIND, entry.get("kind")), "kind: lower-case letters, digits and hyphens were wanted"),
+        (_is(_NAME, entry.get("name")), "name: lower-case letters, digits and hyphens were wanted, 40 at most"),
+        (not is_group or bool(entry.get("glob")), "glob: a pattern was wanted"),
+        (is_group or _is(_DIR, entry.get("dir")), "dir: a folder inside the workspace was wanted"),
+        (entry.get("kind") != "other" or bool(entry.get("because")), "because: a reason was wanted"),
+    )
+    return unknown or next((words for fits, words in checks if not fits), None)
+
+
+def _unknown(value: dict[str, Any], known: frozenset[str]) -> str | None:
+    """Return which field nobody knows, None where there is none; names that begin with x- are anybody's."""
+    found = sorted(key for key in value if key not in known and not key.startswith("x-"))
+    return f"unknown field {found[0]!r}" if found else None
 
 
 def _is(pattern: re.Pattern[str], value: object) -> bool:
