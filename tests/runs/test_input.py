@@ -180,6 +180,9 @@ def test_a_number_beyond_all_doubles_is_no_amount(repo: Repo) -> None:
 def test_deep_json_is_refused(repo: Repo) -> None:
     """With a document, not a traceback."""
     assert repo.runs("record", "--from", "-", stdin=b"[" * 100_000).error == "write-input-invalid"
+    parse_json("[" * 299 + "]" * 299)
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse_json("[" * 301 + "]" * 301)
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,10 @@ from atifold.runs.dsse import Key, RunnerKey
 from atifold.runs.ecmascript import parse_json, time_ms
 from atifold.runs.fields import RecordFields, read
 from atifold.runs.lines import appended, end_line, parse, start_line, statement_line
+from atifold.runs.models import Run
 from atifold.runs.reading import totals
 from atifold.runs.statement import attest, statement_of
-from atifold.runs.view import fold
+from atifold.runs.view import fold, shown
 
 SPACE = " \t\u00a0\u1680\u2003\u2028\u202f\u3000\ufeff\x0b\x0c"
 """White space of ECMAScript that is no line end of ours (U+2028 is allowed within a text)."""
@@ -251,8 +252,10 @@ def test_any_json_on_a_line_is_an_event_or_malformed(value: Any) -> None:
     found = parse(b"\n".join(map(canonical, (value, start, end, stored))), "r")
     run = fold("r", "f", found)
     assert run is not None
-    assert attest(run, RUNNERS)["status"] == "invalid"
+    attestation = attest(run, RUNNERS)
+    assert attestation["status"] == "invalid"
     totals([run])
+    Run.model_validate({**shown(run), "attestation": attestation}, strict=True)
 
 
 @given(st.lists(st.sampled_from("abcdef")), st.lists(st.sampled_from("abcdef")))

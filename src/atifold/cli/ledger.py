@@ -89,7 +89,7 @@ def key_of(place: str) -> bytes:
     pem = bytes_of(place, "--key", "runner-key-invalid") if place != "-" else stdin().read()
     mode = Path(place).stat().st_mode if place != "-" else 0
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        say(f"atifold: {place}: others can read this key (mode {stat.S_IMODE(mode):04o}); chmod 600 is wanted")
+        say(f"atifold: {line(place)}: others can read this key (mode {stat.S_IMODE(mode):04o}); chmod 600 is wanted")
     return pem
 
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from atifold.jsontext import scrub
 from atifold.kinds import is_list, is_object
 from atifold.runs import ssh
 from atifold.runs.ecmascript import WHITE
@@ -83,7 +84,7 @@ _LABELS: Final = {
 
 def pae(payload_type: str, payload: bytes) -> bytes:
     """Return what a signature covers (pre-authentication encoding)."""
-    kind = payload_type.encode("utf-8", "replace")
+    kind = scrub(payload_type).encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(payload), payload)
 
 

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
+
+from atifold.kinds import is_list, is_object
 
 WHITE: Final = (
     "\t\n\x0b\x0c\r \xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -17,6 +20,10 @@ WHITE: Final = (
 MOST_EXACT: Final = 2**53 - 1
 """The greatest whole number below which doubles are exact."""
 
+DEEPEST: Final = 300
+"""Levels of lists and objects that are read."""
+
+_TOO_DEEP: Final = "nested too deeply"
 _TIME: Final = re.compile(
     r"([0-9]{4})-([0-9]{2})-([0-9]{2})T([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]+))?)?"
     r"(?:([Zz])|([+-])([0-9]{2}):?([0-9]{2}))?"
@@ -41,9 +48,25 @@ def parse_json(text: str) -> Any:
     A number beyond every double is infinite; of a key that is told twice the last value counts.
     """
     try:
-        return json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_refuse)
+        value = json.loads(text, parse_int=_number, parse_float=_number, parse_constant=_refuse)
     except RecursionError:
-        raise ValueError("nested too deeply") from None
+        raise ValueError(_TOO_DEEP) from None
+    _mind_depth(value)
+    return value
+
+
+def _mind_depth(value: Any) -> None:
+    """Refuse what lies so deep that writing it again would end the stack."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [item for outer in level if is_object(outer) or is_list(outer) for item in _inside(outer)]
+        if not level:
+            return
+    raise ValueError(_TOO_DEEP)
+
+
+def _inside(value: dict[str, Any] | list[Any] | tuple[Any, ...]) -> Iterable[Any]:
+    return value.values() if is_object(value) else value
 
 
 def _number(text: str) -> int | float:
