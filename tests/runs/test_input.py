@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import time
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -273,6 +274,21 @@ def test_a_real_ecmascript_program_agrees() -> None:
         value = {"trim": trim, "time": time_ms}.get(kind, lambda text: canonical(parse_json(text)).decode())(text)
         ours.append(value)
     assert [(a, t, o) for a, t, o in zip(asked, told, ours, strict=True) if t != o] == []
+
+
+@pytest.mark.skipif(NODE is None or not hasattr(time, "tzset"), reason="node is not on this machine")
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"])
+def test_local_times_are_those_of_ecmascript(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where clocks are put on, an hour is skipped, where they are put back, one comes twice."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        days = ("03-08", "03-29", "04-05", "10-04", "10-25", "11-01", "02-31")
+        texts = [f"2026-{day}T{hour:02}:30:00.5" for day in days for hour in range(24)]
+        assert [time_ms(text) for text in texts] == javascript([("time", text) for text in texts])
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 def test_white_space_is_that_of_ecmascript() -> None:

@@ -117,9 +117,9 @@ def _shifted(whole: int, sign: str, hours: int, minutes: int) -> int | None:
 def _local(whole: int) -> int:
     """Return the time that a local clock showed; one it showed twice is the first, one it skipped runs on."""
     try:
-        naive = (_EPOCH + timedelta(milliseconds=whole)).replace(tzinfo=None)
-        return (naive.astimezone(timezone.utc) - _EPOCH) // timedelta(milliseconds=1)
-    except (OverflowError, ValueError):  # a year that no local clock knows
+        shown = (_EPOCH + timedelta(seconds=whole // 1000)).replace(tzinfo=None)
+        return round(shown.timestamp()) * 1000 + whole % 1000
+    except (OverflowError, ValueError, OSError):  # a year that no local clock knows
         return whole
 
 
