@@ -57,6 +57,7 @@ layers: $(VENV)/ready-dev
 schemas: $(VENV)/ready
 	$(PYTHON) -m atifold.atif.schemas schemas/atif
 	$(PYTHON) -m atifold.events.schemas schemas/events
+	$(PYTHON) -m atifold.runs.schemas schemas
 
 readme: $(VENV)/ready
 	$(PYTHON) scripts/write_readme.py

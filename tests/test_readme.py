@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
@@ -185,3 +186,27 @@ def test_the_long_prompts_shown_arrive() -> None:
     provider.get_tracer("t").start_span("chat \ud800").end()
     provider.shutdown()
     assert [span.name for span in exporter.get_finished_spans()] == ["chat \ufffd"]
+
+
+def test_the_ledger_shown_is_kept(shared: Path, tmp_path: Path) -> None:
+    """The commands run as they stand, in an empty folder with a recording: the last one vouches for the run."""
+    folder, program = tmp_path / "fresh", tmp_path / "bin" / "atifold"
+    for place in (folder, program.parent):
+        place.mkdir()
+    shutil.copyfile(shared / "recordings" / "02-tool-loop.jsonl", folder / "run.jsonl")
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m atifold "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    commands = _code("sh", "The run ledger")
+    assert len(re.findall(r"^atifold ", commands, re.MULTILINE)) == 5
+    who = {f"GIT_{role}_{what}": "Ada" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    default = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "init.defaultBranch", "GIT_CONFIG_VALUE_0": "main"}
+    env = {**os.environ, **who, **default, "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"}
+    done = subprocess.run(
+        ["sh", "-ec", commands], cwd=folder, env=env, capture_output=True, text=True, check=True, timeout=120
+    )
+    told = done.stdout.splitlines()[-3:]
+    assert told[0].startswith("trust at main ")
+    assert told[1:] == [
+        "run-1796035684871-2-6b6e040e  signed: signed by ci",
+        "1 run: 1 signed, 0 unsigned, 0 failed, 0 running",
+    ]

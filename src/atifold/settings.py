@@ -140,6 +140,7 @@ class Settings:
     openinference: bool = False
     export_max_bytes: int = 0
     flush_at_sigterm: bool = True
+    runs: bool = False
 
     @classmethod
     def from_env(cls, env: Mapping[str, str] | None = None, /, **overrides: object) -> Settings:
@@ -233,6 +234,7 @@ SETTINGS: Final = (
         _switch,
         "without code: pass everything on before SIGTERM ends a program that has no handler",
     ),
+    _row("runs", _switch, "record each trajectory in the run ledger of the workspace that its folder is in"),
 )
 """All settings, a row for each field of `Settings`, whose default it takes."""
 

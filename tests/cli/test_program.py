@@ -18,7 +18,7 @@ from atifold.cli.words import Tally
 from atifold.errors import InputError, OutputError
 
 PROGRAM = (sys.executable, "-c", "from atifold.cli import main; main(prog_name='atifold')")
-COMMANDS = ("demo", "replay", "fold", "check", "dialects", "serve")
+COMMANDS = ("demo", "replay", "fold", "check", "dialects", "serve", "runs")
 
 
 def test_help_names_every_command_in_the_order_of_the_contract(run: Any) -> None:

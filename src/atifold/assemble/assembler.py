@@ -109,8 +109,12 @@ class Assembler:
         self.put(Logged(record))
 
     def note(self, kind: str, words: str, n: int, *, level: int = logging.INFO) -> None:
-        """Count what a fold did not read, or another's trouble, and say it once a kind."""
-        self._counts.add(kind, "%s", words, n=n, level=level)
+        """Count what a fold did not read, or another's trouble, and say it once a kind; without words only count it."""
+        self._counts.add(kind, "%s" if words else "", words, n=n, level=level)
+
+    def say(self) -> None:
+        """Log what was noted since."""
+        self._counts.say()
 
     def put(self, thing: Any) -> None:
         """Take what `read` turns into a start, an end or a log record when there is time.

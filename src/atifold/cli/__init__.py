@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from atifold import __version__
-from atifold.cli import check, demo, dialects, fold, replay, serve
+from atifold.cli import check, demo, dialects, fold, replay, runs, serve
 from atifold.cli.words import INTERRUPTED, NOTHING_DONE, READER_GONE, one_line, say
 from atifold.errors import AtifoldError
 
@@ -92,5 +92,5 @@ def main() -> None:
     """
 
 
-for _module in (demo, replay, fold, check, dialects, serve):
+for _module in (demo, replay, fold, check, dialects, serve, runs):
     main.add_command(_module.command)

@@ -13,6 +13,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from atifold.assemble import Assembler, Bounds, Folding
 from atifold.assemble.inbox import Ended, Logged, Started
 from atifold.plugin import doors
+from atifold.plugin.ledger import LedgerSink
 from atifold.plugin.listener import Listener, quietly
 from atifold.plugin.screening import Screen
 from atifold.readable import context_of, span_id_of, span_of, trace_id_of
@@ -59,10 +60,12 @@ class Intake(Listener):
         hindered = hindrance(folder)
         if hindered is not None:
             _log.warning("atifold cannot write to %s: %s; documents are lost until it can", folder, hindered)
+        sink = DirectorySink(folder)
+        self._ledger = LedgerSink(sink, chosen.retain_s, self._note_run) if chosen.runs else None
         folding = Folding(chosen.group, note=self._note, files=True)
         self._assembler = Assembler(
             folding,
-            DirectorySink(folder),
+            self._ledger or sink,
             Bounds.of(chosen),
             by_conversation=chosen.group == "conversation",
             read=self._read,
@@ -99,6 +102,9 @@ class Intake(Listener):
             quietly(source.flush)
         doors.unregister(self)
         self._assembler.shutdown()
+        if self._ledger is not None:
+            self._ledger.close()
+            self._assembler.say()
 
     def opened(
         self,
@@ -125,6 +131,9 @@ class Intake(Listener):
 
     def _note(self, kind: str, words: str, n: int) -> None:
         self._assembler.note(kind, words, n)
+
+    def _note_run(self, kind: str, words: str) -> None:
+        self._assembler.note(kind, words, 1, level=logging.WARNING)
 
     def _redaction_failed(self, how: str) -> None:
         self._assembler.note("redactions_failed", f"redact {how}; the value is withheld", 1, level=logging.WARNING)

@@ -1,0 +1,3 @@
+"""Keep the run ledger: which run, what it cost, which transcript, signed."""
+
+from __future__ import annotations
