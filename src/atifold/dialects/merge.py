@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
-from atifold.dialects.sameness import answers, same_agent, same_model_call, same_tool_call
+from atifold.dialects.sameness import answers, has_left_overs, same_agent, same_model_call, same_tool_call
 from atifold.spans import SpanKey
 
 _C = TypeVar("_C", bound=Call)
@@ -249,9 +249,9 @@ def _usage(outer: Usage | None, inner: Usage | None) -> Usage | None:
 
 
 def _content(outer: ModelCall, inner: ModelCall) -> dict[str, Any]:
-    """Return input and output, each from the side that has more of it."""
+    """Return input and output, each from the side that has more of it that is of this call."""
     found: dict[str, Any] = {}
-    if _amount(inner.output) > _amount(outer.output):
+    if _amount(inner.output) > _amount(outer.output) or has_left_overs(outer, inner):
         found["output"] = inner.output
     if _amount(inner.input) > _amount(outer.input):
         found["input"], found["input_base"] = inner.input, inner.input_base

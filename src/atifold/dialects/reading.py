@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from atifold.calls import AgentCall, Call, ModelCall, Reading
+from atifold.dialects.adopting import adopted
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.cut_messages import CUT, completed
@@ -68,7 +69,8 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
         recognised[key] = Recognised(CallKind.AGENT, spoken(at_hand[key]), OPENINFERENCE.name)
         del tally.ignored[key]
     beside = [key for key, span in at_hand.items() if key not in recognised and is_lookup(span)]
-    parents, cut = resolve(at_hand, recognised.keys(), tally.ignored)
+    plain, cut = resolve(at_hand, recognised.keys(), tally.ignored)
+    parents = adopted(at_hand, plain, {key: each.kind for key, each in recognised.items()})
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
     merged, notes, into = merge(completed(_real(calls, at_hand, tally)))
