@@ -149,3 +149,18 @@ def test_very_many_runs_that_say_the_same_stay_apart(trace: Any) -> None:
     assert not groups.join
     assert set(groups.words.values()) == {("unsure", DOUBTFUL)}
     assert len(groups.words) == 2000
+
+
+def test_a_stray_tool_goes_to_the_group_that_ran_at_its_time(trace: Any) -> None:
+    """Two sessions asked under one id; a tool that ran at neither's time stays alone."""
+    for number, at in ((0, 0), (1, 100)):
+        asked = trace.said("", trace.ask("c", "x"))
+        trace.model(at, at + 2, [trace.user("go")], asked, trace=NAMES[number], conversation=f"s{number}")
+        sent = [trace.user("go"), asked, trace.gave("c", None)]
+        trace.model(at + 8, at + 9, sent, trace.said("done"), trace=NAMES[number], conversation=f"s{number}")
+    trace.tool("x", 104, 105, id="c", result="second", trace=NAMES[2])
+    first, second = trace.fold(group="conversation").documents
+    assert trace.results(second.trajectory["steps"][1]) == {"c": "second"}
+    assert trace.results(first.trajectory["steps"][1]) != {"c": "second"}
+    trace.tool("x", 300, 301, id="c", result="late", trace=NAMES[3])
+    assert len(trace.fold(group="conversation").documents) == 3

@@ -627,3 +627,29 @@ def test_a_piece_is_in_a_crowd_when_another_one_ran_at_its_time(times: list[tupl
         if at != to and one.start_ns < two.end_ns and two.start_ns < one.end_ns
     }
     assert crowded(pieces) == wanted
+
+
+def test_a_node_that_runs_what_another_node_asked_for_is_no_agent_of_its_own(trace: Any) -> None:
+    """A graph's nodes are marked as agents: the tools belong to the model that asked for them, by their ids."""
+    workflow = trace.agent("graph", 0, 99, workflow=True)
+    first = trace.agent("agent", 1, 10, parent=workflow)
+    asked = trace.said("", trace.ask("c", "x"))
+    trace.model(2, 9, [trace.user("go")], asked, parent=first)
+    node = trace.agent("tools", 11, 20, parent=workflow)
+    trace.tool("x", 12, 19, id="c", result="r", parent=node)
+    again = trace.agent("agent", 21, 30, parent=workflow)
+    trace.model(22, 29, [trace.user("go"), asked, trace.gave("c", "r")], trace.said("done"), parent=again)
+    document = trace.one()
+    assert [text for _, text in trace.outline(document)] == ["go", "", "done"]
+    assert trace.results(document["steps"][1]) == {"c": "r"}
+
+
+def test_tools_that_tell_nothing_are_two_though_a_clock_of_milliseconds_gives_them_one_time(trace: Any) -> None:
+    """With what they were given told, equal ones at one time are one span, exported twice."""
+    agent = trace.agent("a", 0, 99)
+    trace.tool("x", 2, 3, parent=agent)
+    trace.tool("x", 2, 3, parent=agent)
+    trace.tool("y", 4, 5, arguments={"a": 1}, parent=agent)
+    trace.tool("y", 4, 5, arguments={"a": 1}, parent=agent)
+    calls = [call["function_name"] for step in trace.one()["steps"] for call in step.get("tool_calls", ())]
+    assert calls == ["x", "x", "y"]

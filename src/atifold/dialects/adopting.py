@@ -36,7 +36,9 @@ def _hosts(
     for key, kind in kinds.items():
         if key[0] in traces and kind is not CallKind.MODEL and spans[key].end_ns is not None:
             found[key[0]].append(key)
-    return defaultdict(list, {trace: sorted(keys, key=lambda k: (_lasted(spans[k]), k)) for trace, keys in found.items()})
+    return defaultdict(
+        list, {trace: sorted(keys, key=lambda k: (_lasted(spans[k]), k)) for trace, keys in found.items()}
+    )
 
 
 def _innermost(

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 from atifold.calls import AgentCall, Call, ModelCall, ToolCall, Usage
 from atifold.dialects import values
 from atifold.dialects.failure import failure
+from atifold.dialects.messages import shown
 from atifold.dialects.parents import Parent
 from atifold.dialects.table import CallKind, Dialect, Fields, Verdict, apply_rows, use_of
 from atifold.dialects.usage import normalise
@@ -66,6 +67,8 @@ def make(span: Span, recognised: Recognised, parent: Parent, note: Note) -> Call
         plain["workflow"] = True
     if record is ToolCall and isinstance(plain.get("result"), str):
         plain["result"] = values.result(plain["result"], note)  # whichever dialect wrapped it twice
+    if record is ToolCall and "result" in plain:
+        plain["shown"] = shown(plain["result"], note)
     plain.setdefault("failure", failure(span))
     return record(
         key=span.key,

@@ -14,9 +14,9 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
     """Tell whether two model calls are one.
 
     Nothing that both state may differ, but for the response id of one whose output and usage are those
-    of the call inside it, and left-overs beside that output. Beyond that there must be a sign: the same response id (side
-    by side only with the same usage, as test servers repeat ids), the same output, or, nested, the
-    same usage or an outer span around this call alone that states neither, or has the answer alone
+    of the call inside it, and left-overs beside that output. Beyond that there must be a sign: the same
+    response id (side by side only with the same usage, as test servers repeat ids), the same output, or,
+    nested, the same usage or an outer span around this call alone that states neither, or has the answer alone
     where the inner one has the figures alone.
     """
     same_id = _equal(outer.response_id, inner.response_id)
@@ -26,10 +26,12 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
         output = True
     if _of_one_emitter(outer, inner) or output is False or usage is False or not _names_agree(outer, inner):
         return False
-    if same_id is False and not (nested and output is True and usage is True and _agree(outer.input, inner.input, _asked)):
+    if same_id is False and not (
+        nested and output is True and usage is True and _agree(outer.input, inner.input, _asked)
+    ):
         return False  # but for a gateway, which gives its own answer an id of its own
     if not nested:
-        return _overlap(outer, inner) and (output is True or (same_id and usage is True))
+        return _overlap(outer, inner) and (output is True or (same_id is True and usage is True))
     if same_id or output is True:
         return True
     if _agree(outer.input, inner.input, _asked) is False:
@@ -63,7 +65,7 @@ def answers(request: ModelCall, record: ModelCall) -> bool:
     """Tell whether a record, which has no length in time, is the response of a streamed request before it (Logfire)."""
     open_ended = request.output is None and request.usage is None and request.failure is None
     is_record = record.start_ns == record.end_ns and record.output is not None
-    later = request.end_ns is not None and request.end_ns <= record.start_ns
+    later = (request.start_ns if request.end_ns is None else request.end_ns) <= record.start_ns
     return open_ended and is_record and later and request.input == record.input and _names_agree(request, record)
 
 
@@ -134,7 +136,11 @@ def _prompts_agree(one: Usage, other: Usage) -> bool | None:
     if not difference:
         return None if difference is None else True
     less, more = sorted((one, other), key=lambda usage: usage.prompt or 0)
-    return not less.cached and bool(more.cached) and difference in (more.cached, (more.cached or 0) + (more.cache_write or 0))
+    return (
+        not less.cached
+        and bool(more.cached)
+        and difference in (more.cached, (more.cached or 0) + (more.cache_write or 0))
+    )
 
 
 def _differ(first: int | None, second: int | None) -> int | None:

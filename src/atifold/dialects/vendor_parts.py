@@ -158,6 +158,9 @@ BY_TYPE: Final[dict[str, PartReader]] = {
     "redacted-reasoning": _sdk_redacted,
     # pydantic-ai
     "binary": read_media,
+    "media": read_media,
+    "image-data": read_media,
+    "file-data": read_media,
     "image-url": read_media,
     "audio-url": read_media,
     "video-url": read_media,

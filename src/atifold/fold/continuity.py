@@ -170,7 +170,7 @@ class Continuity:
         return asked
 
     def _served(self, piece: Piece) -> int | None:
-        """Return the group that asked, by their ids, for all tools of a piece that called no model (a node of a graph)."""
+        """Return the group that asked, by ids, for all tools of a piece that called no model (a graph's node)."""
         if piece.models or not piece.tools or piece.returns:
             return None
         member = self._member(piece)

@@ -21,6 +21,7 @@ from atifold.fold.threads import Child, Thread
 from atifold.fold.told import OwnerOf, Turns, put_openings_first, put_told_input, put_told_output, told_input
 from atifold.fold.toolcalls import Asked, Results, Step, take_replay, unasked
 from atifold.spans import SpanKey
+from atifold.times import NS_PER_MS
 
 
 def _name_of(owner: AgentCall | None) -> str | None:
@@ -220,7 +221,13 @@ def _place_rest(
 
 
 def _export(tool: ToolCall) -> tuple[object, ...]:
-    """Return what two spans share that are one, exported under two ids: all that they tell, both times too."""
+    """Return what two spans share that are one, exported under two ids: all that they tell, both times too.
+
+    Two that tell nothing share their times by chance where the clock counts milliseconds.
+    """
+    says_something = tool.id or tool.arguments is not MISSING or tool.result is not MISSING
+    if not says_something and not (tool.start_ns % NS_PER_MS or (tool.end_ns or 0) % NS_PER_MS):
+        return tool.key
     told = (arguments_mark(tool.arguments), result_text(tool.result) if tool.result is not MISSING else None)
     return tool.key[0], tool.parent, tool.id, tool.tool, tool.start_ns, tool.end_ns, *told
 
