@@ -296,3 +296,11 @@ def test_a_record_answers_the_request_that_it_repeats(span: MakeSpan, asked: str
     found = dialects.read([request, span(record, start_ns=9000, end_ns=9000)]).calls
     assert len(found) == calls
     assert max(call.end_ns or 0 for call in found) == 9000
+
+
+def test_an_agent_of_early_adk_is_known_by_its_spans_name(span: MakeSpan) -> None:
+    """It has no attribute at all; a span of that name that has some speaks for itself."""
+    (agent,) = dialects.read([span(name="agent_run [desk]")]).calls
+    assert isinstance(agent, AgentCall)
+    assert agent.agent == "desk"
+    assert dialects.read([span({"app.step": 1}, name="agent_run [desk]")]).calls == ()
