@@ -653,3 +653,15 @@ def test_tools_that_tell_nothing_are_two_though_a_clock_of_milliseconds_gives_th
     trace.tool("y", 4, 5, arguments={"a": 1}, parent=agent)
     calls = [call["function_name"] for step in trace.one()["steps"] for call in step.get("tool_calls", ())]
     assert calls == ["x", "x", "y"]
+
+
+def test_calls_beside_the_empty_span_of_their_agent_are_named_after_it(trace: Any) -> None:
+    """Both stand below the tool that called the agent; the tool's name is for calls that no agent is told of."""
+    boss = trace.agent("boss", 0, 99)
+    asked = trace.said("", trace.ask("c", "ask", q="deep?"))
+    trace.model(1, 9, [trace.user("go")], asked, parent=boss)
+    tool = trace.tool("ask", 10, 50, id="c", result="deep!", parent=boss)
+    trace.agent("helper", 11, 49, parent=tool)
+    trace.model(12, 48, [trace.user("deep?")], trace.said("deep!"), parent=tool)
+    trace.model(60, 70, [trace.user("go"), asked, trace.gave("c", "deep!")], trace.said("done"), parent=boss)
+    assert [inner["agent"]["name"] for inner in trace.one()["subagent_trajectories"]] == ["helper"]

@@ -13,11 +13,12 @@ from functools import partial
 from typing import Any, Final
 
 from atifold.calls import MISSING, Media, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.dialects.failure import tells_failure
 from atifold.dialects.media import read_image, read_media, read_url
 from atifold.dialects.reprs import from_repr
 from atifold.dialects.shown import image_blocks
 from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
-from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, typeless_part
+from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, sdk_value, typeless_part
 from atifold.jsontext import scrub, text_of, to_json_text
 from atifold.kinds import is_list, is_object
 
@@ -152,7 +153,8 @@ def _as_response(parts: list[Part], call_id: str | None, item: Mapping[str, Any]
     result = "\n".join(texts) if texts or media else MISSING
     others: list[Part] = [part for part in parts if not isinstance(part, (Text, Media))]
     seen = tuple(part for part in parts if isinstance(part, (Text, Media))) if media else ()
-    return [ToolResponse(call_id, result, word(item.get("name")), _failed(item), seen), *others]
+    failed = _failed(item) or tells_failure(result)
+    return [ToolResponse(call_id, result, word(item.get("name")), failed, seen), *others]
 
 
 def _failed(item: Mapping[str, Any]) -> bool:
@@ -206,8 +208,16 @@ def read_part(block: Mapping[str, Any], note: Note) -> Part | None:
     kind = block.get("type") or block.get("kind")
     reader = _PARTS.get(str(kind)) if kind else typeless_part
     part = reader(block, note) if reader is not None else OtherPart(plain(block))
-    seen = shown(part.result, note) if isinstance(part, ToolResponse) else ()
-    return replace(part, shown=seen) if isinstance(part, ToolResponse) and seen else part
+    return _whole(part, note) if isinstance(part, ToolResponse) else part
+
+
+def _whole(response: ToolResponse, note: Note) -> ToolResponse:
+    """Return a result with what it says of itself: that the tool failed, and the images that it holds."""
+    failed, seen = response.failed or tells_failure(response.result), shown(response.result, note)
+    value = sdk_value(response.result)
+    if value is not response.result:
+        return replace(response, result=joined_texts(value), failed=failed, shown=seen)
+    return replace(response, failed=failed, shown=seen) if seen or failed is not response.failed else response
 
 
 def shown(result: Any, note: Note) -> tuple[Text | Media, ...]:

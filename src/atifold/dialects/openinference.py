@@ -9,11 +9,10 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
-from atifold.calls import MISSING, Failure, Message, OtherPart, Reasoning, Text
+from atifold.calls import MISSING, Message, OtherPart, Reasoning, Text
 from atifold.dialects import raw, values
 from atifold.dialects.about import About
 from atifold.dialects.content import definitions
-from atifold.dialects.failure import failure
 from atifold.dialects.flat import at, entries, trees
 from atifold.dialects.openinference_messages import read_messages
 from atifold.dialects.span_name import tool_in
@@ -29,7 +28,7 @@ from atifold.dialects.table import (
     Row,
     Verdict,
 )
-from atifold.dialects.tool_output import unwrap
+from atifold.dialects.tool_output import put_unwrapped, unwrap
 from atifold.dialects.values import Note
 from atifold.jsontext import scrub
 from atifold.kinds import is_object
@@ -184,14 +183,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 def _complete_tool(span: Span, fields: Fields) -> None:
     """Name a nameless tool after its span, and open the framework's wrapper around its result."""
     fields.setdefault("tool", tool_in(span.name))
-    output = unwrap(fields.get("result"))
-    if output is None:
-        return
-    fields["result"] = output.result
-    if output.call_id is not None:
-        fields.setdefault("id", output.call_id)
-    if output.failed and failure(span) is None:
-        fields["failure"] = Failure(None, output.result if isinstance(output.result, str) else None)
+    put_unwrapped(span, fields, unwrap)
 
 
 # ---- model calls: the raw request and response -----------------------------------------------------

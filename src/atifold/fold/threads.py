@@ -146,7 +146,8 @@ class _Builder:
             if scope.models and not scope.agents and carries_on(thread.models, scope.models):
                 models += scope.models
             elif scope.models or scope.agents:
-                children += [Child(_hinted(member, tool.tool), under) for member in self.members(scope)]
+                name = _only_name(scope) or tool.tool
+                children += [Child(_hinted(member, name), under) for member in self.members(scope)]
                 continue
             twins.update({inner.key: under for inner in scope.tools if _is_twin(tool, inner)})
             queue += scope.tools
@@ -232,6 +233,12 @@ class _Builder:
 
     def _thread_rank(self, thread: Thread) -> TimeKey:
         return min(self._rank(call) for call in thread.calls)
+
+
+def _only_name(scope: Scope) -> str | None:
+    """Return the name of the only agent inside a tool: its calls may stand beside it, and not below (OpenLLMetry)."""
+    names = {agent.agent for agent in scope.agents}
+    return names.pop() if len(names) == 1 else None
 
 
 def _hinted(thread: Thread, name: str | None) -> Thread:
