@@ -232,3 +232,29 @@ def test_a_gateway_may_answer_under_an_id_of_its_own(chat: MakeSpan, said: Said)
     outer = chat({**content, **asked, "gen_ai.response.id": "chatcmpl-1"})
     assert len(dialects.read([outer, chat({**content, **asked, "gen_ai.response.id": "msg_1"}, outer)]).calls) == 1
     assert len(dialects.read([outer, chat({**content, "gen_ai.response.id": "msg_1"}, outer)]).calls) == 2
+
+
+def test_two_dialects_beside_each_other_may_tell_of_one_call(chat: MakeSpan, span: MakeSpan, said: Said) -> None:
+    """One has no content and lies within the other's time; of one emitter, or one after the other, they are two."""
+    kind = {"openinference.span.kind": "LLM", "llm.token_count.prompt": 10, "llm.token_count.completion": 5}
+    kind |= {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "ho"}
+    framework = span(kind, start_ns=100, end_ns=200)
+    client = chat(usage(10, 5), start_ns=110, end_ns=190)
+    assert len(dialects.read([framework, client]).calls) == 1
+    later, other = (
+        replace(client, start_ns=210, end_ns=290),
+        replace(client, attributes={**client.attributes, **usage(11, 5)}),
+    )
+    alike = chat({**usage(10, 5), "gen_ai.output.messages": said("assistant", "ho")}, start_ns=100, end_ns=200)
+    for two in ([framework, later], [framework, other], [alike, client]):
+        assert len(dialects.read(two).calls) == 2
+
+
+def test_content_of_a_client_inside_a_frameworks_figures(chat: MakeSpan, span: MakeSpan) -> None:
+    """The outer span of another dialect has the usage alone, the inner one the messages alone."""
+    outer = chat(usage(10, 5), start_ns=100, end_ns=200)
+    kind = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": "ho"}
+    inner = span({**kind, "llm.output_messages.0.message.role": "assistant"}, outer, start_ns=110, end_ns=190)
+    (call,) = dialects.read([outer, inner]).calls
+    assert isinstance(call, ModelCall)
+    assert (bool(call.output), call.usage and call.usage.prompt) == (True, 10)

@@ -58,7 +58,23 @@ def _complete_each_other(outer: ModelCall, inner: ModelCall) -> bool:
     A framework that nests one call in another writes both of them alike.
     """
     halves = outer.output and not outer.usage and inner.usage and not inner.output
-    return bool(halves) and _within(outer, inner)
+    swapped = inner.output and not inner.usage and outer.usage and not outer.output
+    return bool(halves or (swapped and outer.dialect != inner.dialect)) and _within(outer, inner)
+
+
+def told_by_two(one: Call, other: Call) -> bool:
+    """Tell whether emitters of two dialects told of one call: same usage, one within the other's time.
+
+    Nothing that both state may differ, but what was asked where the answer is the same. Two calls that one
+    emitter told of look no different when they ran at one time: so that proves nothing.
+    """
+    if not (isinstance(one, ModelCall) and isinstance(other, ModelCall)) or one.dialect == other.dialect:
+        return False
+    output = _agree(one.output, other.output, _said)
+    if output is False or _usage_agrees(one, other, slack=0) is not True or not _names_agree(one, other):
+        return False
+    within = _within(one, other) or _within(other, one)
+    return within and (output is True or _agree(one.input, other.input, _asked) is not False)
 
 
 def answers(request: ModelCall, record: ModelCall) -> bool:
