@@ -665,3 +665,17 @@ def test_calls_beside_the_empty_span_of_their_agent_are_named_after_it(trace: An
     trace.model(12, 48, [trace.user("deep?")], trace.said("deep!"), parent=tool)
     trace.model(60, 70, [trace.user("go"), asked, trace.gave("c", "deep!")], trace.said("done"), parent=boss)
     assert [inner["agent"]["name"] for inner in trace.one()["subagent_trajectories"]] == ["helper"]
+
+
+def test_a_tool_told_of_by_two_dialects_beside_each_other_is_one_call(trace: Any) -> None:
+    """Within the other's time, of the same arguments; of one dialect, or with another result, they are two calls."""
+    for more, calls in (({"dialect": "other"}, 2), ({}, 4), ({"dialect": "other", "result": "else"}, 4)):
+        agent = trace.agent("a", 0, 99)
+        asked = trace.said("", trace.ask("c1", "x", n=1), trace.ask("c2", "x", n=2))
+        trace.model(1, 9, [trace.user("go")], asked, parent=agent)
+        for n in (1, 2):
+            trace.tool("x", 10 + n, 30 + n, id=f"c{n}", arguments={"n": n}, result="r", parent=agent)
+            trace.tool("x", 15 + n, 25 + n, parent=agent, **{"arguments": {"n": n}, "result": '"r"', **more})
+        steps = trace.one()["steps"]
+        assert sum(len(step.get("tool_calls", ())) for step in steps) == calls
+        trace.calls.clear()

@@ -20,6 +20,7 @@ from atifold.fold.report import Words
 from atifold.fold.threads import Child, Thread
 from atifold.fold.told import OwnerOf, Turns, put_openings_first, put_told_input, put_told_output, told_input
 from atifold.fold.toolcalls import Asked, Results, Step, take_replay, unasked
+from atifold.fold.twice import Told
 from atifold.spans import SpanKey
 from atifold.times import NS_PER_MS
 
@@ -200,14 +201,17 @@ def _place_rest(
     owners = [owner_of(block[-1].call.key) if block[-1].call else None for block in blocks]
     told: dict[tuple[str, str, int | None], Asked] = {}
     ran = {_export(asked.span): asked for asked in binding.bound.values() if asked.span}
+    spoken = Told(binding.bound.values() if tools else ())
     for tool in tools:
         at = binding.home(tool)
         known = ran.get(_export(tool)) or (told.get((tool.id, tool.tool, at)) if tool.id else None)
+        known = known or spoken.again(tool)
         bound[tool.key] = known or unasked(tool)
         if known is not None:
             known.bind(tool)  # a paused call and its end, two instrumentations, or one span exported twice
             continue
         ran[_export(tool)] = bound[tool.key]
+        spoken.add(bound[tool.key])
         if tool.id:
             told[tool.id, tool.tool, at] = bound[tool.key]
         owner = owner_of(tool.key)
