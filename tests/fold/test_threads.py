@@ -679,3 +679,33 @@ def test_a_tool_told_of_by_two_dialects_beside_each_other_is_one_call(trace: Any
         steps = trace.one()["steps"]
         assert sum(len(step.get("tool_calls", ())) for step in steps) == calls
         trace.calls.clear()
+
+
+@pytest.mark.parametrize("workflow", [False, True])
+def test_a_title_is_asked_for_beside_the_conversation(trace: Any, workflow: bool) -> None:
+    """By another model, of no history in common: a trajectory of its own, and no step of the conversation."""
+    owner = trace.agent("a", 0, 99, workflow=workflow)
+    trace.model(1, 3, [trace.user("A title for: go")], trace.said("Going"), parent=owner, model="small", system="T")
+    asked = trace.said("", trace.ask("c", "x"))
+    trace.model(2, 9, [trace.user("go")], asked, parent=owner, model="m", system="S")
+    trace.tool("x", 10, 19, id="c", result="r", parent=owner)
+    sent = [trace.user("go"), asked, trace.gave("c", "r")]
+    trace.model(20, 29, sent, trace.said("done"), parent=owner, model="m", system="S")
+    document = trace.one()
+    assert [text for source, text in trace.outline(document) if source in ("user", "agent")] == ["go", "", "done"]
+    (title,) = document["subagent_trajectories"]
+    assert [text for source, text in trace.outline(title) if source == "agent"] == ["Going"]
+
+
+@pytest.mark.parametrize("why", ["the same model", "what it said is sent on", "it asks for a tool", "no conversation"])
+def test_a_call_of_another_prompt_may_be_a_step_of_the_work(trace: Any, why: str) -> None:
+    """Then it stays where it is."""
+    owner = trace.agent("a", 0, 99)
+    plan = trace.said("the plan", *([trace.ask("p", "x")] if why == "it asks for a tool" else []))
+    small = "m" if why == "the same model" else "small"
+    trace.model(1, 3, [trace.user("plan it")], plan, parent=owner, model=small)
+    go = trace.user("do the plan" if why == "what it said is sent on" else "go")
+    trace.model(4, 9, [go], trace.said("one"), parent=owner, model="m")
+    if why != "no conversation":
+        trace.model(10, 19, [go, trace.said("one"), trace.user("on")], trace.said("two"), parent=owner, model="m")
+    assert "subagent_trajectories" not in trace.one()
