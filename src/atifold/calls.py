@@ -66,12 +66,16 @@ class ToolRequest:
 
 @record(frozen=True, slots=True)
 class ToolResponse:
-    """A tool's result as the next request shows it to the model; `result` is any JSON value."""
+    """A tool's result as the next request shows it to the model; `result` is any JSON value.
+
+    `shown` are its texts and media in their order, where it holds an image; empty for any other.
+    """
 
     id: str | None
     result: Any = MISSING
     name: str | None = None
     failed: bool = False
+    shown: tuple[Text | Media, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -240,13 +244,15 @@ class ToolCall(Call):
     """One execution of a tool.
 
     `id` is the id of the model's request where the span has it. `dispatch` says that the tool did
-    not run though the span exists: `refused` or `not_dispatched`; None means that it ran.
+    not run though the span exists: `refused` or `not_dispatched`; None means that it ran. `shown` is as in
+    `ToolResponse`.
     """
 
     id: str | None = None
     tool: str = ""
     arguments: Any = MISSING
     result: Any = MISSING
+    shown: tuple[Text | Media, ...] = ()
     description: str | None = None
     dispatch: Literal["refused", "not_dispatched"] | None = None
     agent_name: str | None = None

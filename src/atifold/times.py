@@ -6,6 +6,8 @@ from datetime import datetime, timedelta, timezone
 from functools import lru_cache
 from typing import Final
 
+NS_PER_MS: Final = 1_000_000
+
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 

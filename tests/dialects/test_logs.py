@@ -175,3 +175,15 @@ def test_whatever_records_say_they_are_read(logs: list[LogRecord]) -> None:
         reading = dialects.read(spans, logs)
         assert len({call.key for call in reading.calls}) == len(reading.calls)
         fold(reading, files=True)
+
+
+def test_a_record_that_names_the_span_around_goes_to_the_call_of_its_response(span: MakeSpan, chat: MakeSpan) -> None:
+    """A stream had ended when the record was written; where two calls have that response it stays where it points."""
+    around = span()
+    model = chat({"gen_ai.response.id": "r"}, around)
+    told = {"gen_ai.response.id": "r", "gen_ai.input.messages": [{"role": "user", "content": "go"}]}
+    record = LogRecord(DETAILS, 9, around.trace_id, around.span_id, told)
+    (call,) = models(dialects.read([around, model], [record]))
+    assert texts(call.input) == [("user", "go")]
+    twins = models(dialects.read([around, model, chat({"gen_ai.response.id": "r"}, around)], [record]))
+    assert [call.input for call in twins if call.key != around.key] == [None, None]

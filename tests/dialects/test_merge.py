@@ -199,3 +199,62 @@ def test_an_emitter_that_counts_its_calls_traces_none_twice(chat: MakeSpan, span
     outer = span({**agent, "atifold.sequence": 1})
     assert len(dialects.read([outer, span({**agent, "atifold.sequence": 2}, outer)]).calls) == 2
     assert len(dialects.read([outer, span(agent, outer)]).calls) == 1
+
+
+def test_a_prompt_counted_without_its_cache_is_that_of_the_call_inside(chat: MakeSpan, said: Said) -> None:
+    """The outer span tells of no cache and of as much less: one call, with the provider's figures."""
+    outer = chat({**usage(36, 5), "gen_ai.output.messages": said("assistant", "ho")})
+    cache = {"gen_ai.usage.cache_read.input_tokens": 60, "gen_ai.usage.cache_creation.input_tokens": 4}
+    (call,) = dialects.read([outer, chat({**usage(100, 5), **cache}, outer)]).calls
+    assert isinstance(call, ModelCall)
+    assert call.usage is not None
+    assert (call.usage.prompt, call.usage.cached) == (100, 60)
+    assert len(dialects.read([outer, chat({**usage(101, 5), **cache}, outer)]).calls) == 2
+
+
+def test_calls_left_over_on_the_span_around_several_are_not_the_last_ones(chat: MakeSpan) -> None:
+    """A callback wrote each call's attributes onto one span: what an earlier one asked for is still there."""
+    asked = '{"type":"tool_call","id":"c","name":"f","arguments":{}}'
+    text = '{"type":"text","content":"ho"}'
+    first, last, both = (f'[{{"role":"assistant","parts":[{parts}]}}]' for parts in (asked, text, f"{text},{asked}"))
+    around = chat({**usage(20, 5), "gen_ai.output.messages": both})
+    one = chat({**usage(10, 5), "gen_ai.output.messages": first}, around)
+    two = chat({**usage(20, 5), "gen_ai.output.messages": last}, around)
+    calls = [call for call in dialects.read([around, one, two]).calls if isinstance(call, ModelCall)]
+    assert {call.key for call in calls} == {one.key, two.key}
+    assert [len(message.parts) for call in calls for message in call.output or ()] == [1, 1]
+
+
+def test_a_gateway_may_answer_under_an_id_of_its_own(chat: MakeSpan, said: Said) -> None:
+    """Request, answer and usage are the same: one call, though the ids differ. Without the request they are two."""
+    content = {**usage(10, 5), "gen_ai.output.messages": said("assistant", "ho")}
+    asked = {"gen_ai.input.messages": said("user", "hi")}
+    outer = chat({**content, **asked, "gen_ai.response.id": "chatcmpl-1"})
+    assert len(dialects.read([outer, chat({**content, **asked, "gen_ai.response.id": "msg_1"}, outer)]).calls) == 1
+    assert len(dialects.read([outer, chat({**content, "gen_ai.response.id": "msg_1"}, outer)]).calls) == 2
+
+
+def test_two_dialects_beside_each_other_may_tell_of_one_call(chat: MakeSpan, span: MakeSpan, said: Said) -> None:
+    """One has no content and lies within the other's time; of one emitter, or one after the other, they are two."""
+    kind = {"openinference.span.kind": "LLM", "llm.token_count.prompt": 10, "llm.token_count.completion": 5}
+    kind |= {"llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "ho"}
+    framework = span(kind, start_ns=100, end_ns=200)
+    client = chat(usage(10, 5), start_ns=110, end_ns=190)
+    assert len(dialects.read([framework, client]).calls) == 1
+    later, other = (
+        replace(client, start_ns=210, end_ns=290),
+        replace(client, attributes={**client.attributes, **usage(11, 5)}),
+    )
+    alike = chat({**usage(10, 5), "gen_ai.output.messages": said("assistant", "ho")}, start_ns=100, end_ns=200)
+    for two in ([framework, later], [framework, other], [alike, client]):
+        assert len(dialects.read(two).calls) == 2
+
+
+def test_content_of_a_client_inside_a_frameworks_figures(chat: MakeSpan, span: MakeSpan) -> None:
+    """The outer span of another dialect has the usage alone, the inner one the messages alone."""
+    outer = chat(usage(10, 5), start_ns=100, end_ns=200)
+    kind = {"openinference.span.kind": "LLM", "llm.output_messages.0.message.content": "ho"}
+    inner = span({**kind, "llm.output_messages.0.message.role": "assistant"}, outer, start_ns=110, end_ns=190)
+    (call,) = dialects.read([outer, inner]).calls
+    assert isinstance(call, ModelCall)
+    assert (bool(call.output), call.usage and call.usage.prompt) == (True, 10)

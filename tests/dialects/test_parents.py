@@ -102,3 +102,28 @@ def test_a_nameless_agent_around_agents_is_a_workflow(span: MakeSpan, chat: Make
     assert workflows == {wrapper.key}
     busy = [*[wrapper, chain, named, model], chat({}, wrapper)]
     assert not any(isinstance(call, AgentCall) and call.workflow for call in dialects.read(busy).calls)
+
+
+AGENT = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}
+
+
+def test_an_orphan_within_an_agents_time_is_the_agents(span: MakeSpan, chat: MakeSpan) -> None:
+    """A filter dropped the spans between: the innermost of calls that stand one in the other, and no orphan."""
+    outer = span(AGENT, start_ns=0, end_ns=90)
+    tool = span({"gen_ai.operation.name": "execute_tool"}, parent_id="a" * 16, start_ns=10, end_ns=80)
+    inner = span(AGENT, tool, start_ns=20, end_ns=70)
+    model = chat(parent_id="b" * 16, start_ns=30, end_ns=40)
+    reading = dialects.read([model, inner, tool, outer])
+    assert parents(reading) == {outer.key: None, tool.key: outer.key, inner.key: tool.key, model.key: inner.key}
+    assert not any(call.orphan for call in reading.calls)
+
+
+def test_an_orphan_is_left_alone_where_its_home_is_not_plain(span: MakeSpan, chat: MakeSpan) -> None:
+    """Two agents ran at its time, one has the same lost parent, or it ran no shorter than the agent."""
+    model = chat(parent_id="b" * 16, start_ns=30, end_ns=40)
+    one, other = span(AGENT, start_ns=0, end_ns=90), span(AGENT, start_ns=10, end_ns=80)
+    sibling = replace(one, parent_id=model.parent_id)
+    equal = replace(one, start_ns=30, end_ns=40)
+    for around in ([one, other], [sibling], [equal], [replace(one, end_ns=None)]):
+        found = {call.key: call for call in dialects.read([model, *around]).calls}
+        assert (found[model.key].parent, found[model.key].orphan) == (None, True)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from atifold.calls import ModelCall
 from atifold.dialects.usage_objects import put_usage
+from atifold.spans import Span
 
 
 def counts(prompt: int, completion: int, **more: int) -> dict[str, int]:
@@ -90,3 +94,37 @@ def test_a_count_that_is_there_already_stays() -> None:
     fields: dict[str, Any] = {"usage.prompt": 7}
     put_usage({"prompt_tokens": 100, "completion_tokens": 20}, fields)
     assert fields == counts(7, 20)
+
+
+@pytest.mark.parametrize(
+    ("figures", "wanted"),
+    [
+        ({"input": 10, "read": 0, "written": 90}, 100),
+        ({"input": 50, "read": 30, "written": 40}, 120),
+        ({"input": 100, "read": 60, "total": 166}, 160),
+        ({"input": 100, "read": 60, "total": 106}, 100),
+        ({"input": 100, "read": 60, "total": 999}, 100),
+        ({"input": 100, "read": 0, "total": 106}, 100),
+    ],
+)
+def test_figures_prove_that_the_cache_is_beside_the_prompt(
+    chat: Callable[..., Span], read_one: Callable[[Span], ModelCall], figures: dict[str, int], wanted: int
+) -> None:
+    """More cache than prompt, read and written, or a total of all; any other total proves nothing."""
+    names = {"input": "input_tokens", "read": "cache_read.input_tokens", "written": "cache_creation.input_tokens"}
+    told = {f"gen_ai.usage.{names.get(name, 'total_tokens')}": count for name, count in figures.items()}
+    usage = read_one(chat({"gen_ai.usage.output_tokens": 6, **told})).usage
+    assert usage is not None
+    assert usage.prompt == wanted
+
+
+def test_counts_and_costs_that_openinference_tells_only_elsewhere(
+    span: Callable[..., Span], read_one: Callable[[Span], ModelCall]
+) -> None:
+    """Counts stand in the raw response alone, the cost in its two parts."""
+    response = {"role": "assistant", "content": "x", "usage": {"input_tokens": 10, "output_tokens": 6}}
+    attributes = {"openinference.span.kind": "LLM", "output.value": json.dumps(response)}
+    call = read_one(span({**attributes, "llm.cost.prompt": 0.25, "llm.cost.completion": 0.5}))
+    assert (call.usage and call.usage.prompt, call.cost_usd) == (10, 0.75)
+    counted = read_one(span({**attributes, "llm.token_count.prompt": 7, "llm.cost.prompt": 0.25}))
+    assert (counted.usage and counted.usage.prompt, counted.cost_usd) == (7, None)

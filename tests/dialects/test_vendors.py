@@ -296,3 +296,48 @@ def test_a_record_answers_the_request_that_it_repeats(span: MakeSpan, asked: str
     found = dialects.read([request, span(record, start_ns=9000, end_ns=9000)]).calls
     assert len(found) == calls
     assert max(call.end_ns or 0 for call in found) == 9000
+
+
+def test_an_agent_of_early_adk_is_known_by_its_spans_name(span: MakeSpan) -> None:
+    """It has no attribute at all; a span of that name that has some speaks for itself."""
+    (agent,) = dialects.read([span(name="agent_run [desk]")]).calls
+    assert isinstance(agent, AgentCall)
+    assert agent.agent == "desk"
+    assert dialects.read([span({"app.step": 1}, name="agent_run [desk]")]).calls == ()
+
+
+FAILED_RESULTS = {
+    "of MCP": {"content": [{"type": "text", "text": "boom"}], "isError": True},
+    "of MCP, wrapped": {"result": {"content": [], "isError": True}},
+    "with a mark": {"is_error": True, "output": "boom"},
+    "of the AI SDK": {"type": "error-text", "value": "boom"},
+}
+
+
+@pytest.mark.parametrize("as_text", [False, True], ids=["value", "text"])
+@pytest.mark.parametrize("result", FAILED_RESULTS.values(), ids=FAILED_RESULTS)
+def test_a_result_may_say_itself_that_the_tool_failed(
+    span: MakeSpan, chat: MakeSpan, read_one: ReadOne, result: dict[str, Any], as_text: bool
+) -> None:
+    """On the tool's span and in the next request; one that says that it did not, or nothing, did not."""
+    told: Any = json.dumps(result) if as_text else result
+    fine = {**result, "isError": False, "is_error": False, "type": "text"} if "result" not in result else {"result": {}}
+    for value, failed in ((told, True), (fine, False)):
+        tool = span({"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": value})
+        assert (read_one(tool).failure is not None) is failed
+        sent = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "c", "response": value}]}]
+        (message,) = read_one(chat({"gen_ai.input.messages": sent})).input or ()
+        assert [part.failed for part in message.parts if isinstance(part, ToolResponse)] == [failed]
+
+
+def test_a_tool_message_on_a_span_of_the_conventions_is_opened(span: MakeSpan, read_one: ReadOne) -> None:
+    """It tells the call's id and that the tool failed; a tool's own object of a name and a response stays."""
+    kwargs = {"content": "boom", "tool_call_id": "c", "status": "error"}
+    attributes = {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.call.result": json.dumps({"output": {"kwargs": kwargs}}),
+    }
+    tool = read_one(span(attributes))
+    assert (tool.id, tool.result, tool.failure) == ("c", "boom", Failure(None, "boom"))
+    own = json.dumps({"name": "x", "response": "y"})
+    assert read_one(span({**attributes, "gen_ai.tool.call.result": own})).result == own

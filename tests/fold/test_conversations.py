@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from atifold.calls import Message
+from atifold.calls import Message, Usage
 from atifold.fold.groups import DOUBTFUL, JOINED, group_by_conversation
+from atifold.spans import Link
 
 NAMES = [f"{n:032x}" for n in range(1, 9)]
 
@@ -149,3 +150,53 @@ def test_very_many_runs_that_say_the_same_stay_apart(trace: Any) -> None:
     assert not groups.join
     assert set(groups.words.values()) == {("unsure", DOUBTFUL)}
     assert len(groups.words) == 2000
+
+
+def test_a_stray_tool_goes_to_the_group_that_ran_at_its_time(trace: Any) -> None:
+    """Two sessions asked under one id; a tool that ran at neither's time stays alone."""
+    for number, at in ((0, 0), (1, 100)):
+        asked = trace.said("", trace.ask("c", "x"))
+        trace.model(at, at + 2, [trace.user("go")], asked, trace=NAMES[number], conversation=f"s{number}")
+        sent = [trace.user("go"), asked, trace.gave("c", None)]
+        trace.model(at + 8, at + 9, sent, trace.said("done"), trace=NAMES[number], conversation=f"s{number}")
+    trace.tool("x", 104, 105, id="c", result="second", trace=NAMES[2])
+    first, second = trace.fold(group="conversation").documents
+    assert trace.results(second.trajectory["steps"][1]) == {"c": "second"}
+    assert trace.results(first.trajectory["steps"][1]) != {"c": "second"}
+    trace.tool("x", 300, 301, id="c", result="late", trace=NAMES[3])
+    assert len(trace.fold(group="conversation").documents) == 3
+
+
+def linked_trace(trace: Any, at: float, until: float, **more: Any) -> Any:
+    """Add a run whose tool starts another one, in a trace of its own; return what its agent is linked to."""
+    agent = trace.agent("boss", 0, 99)
+    asked = trace.said("", trace.ask("c", "run", q="deep?"))
+    trace.model(1, 9, [trace.user("go")], asked, parent=agent)
+    tool = trace.tool("run", 10, 50, id="c", result="deep!", parent=agent)
+    trace.model(60, 70, [trace.user("go"), asked, trace.gave("c", "deep!")], trace.said("done"), parent=agent)
+    link = Link(tool.key[0], tool.key[1])
+    inner = trace.agent("helper", at, until, trace=NAMES[1], links=(link,), **more)
+    trace.model(at, until, [trace.user("deep?")], trace.said("deep!"), parent=inner, trace=NAMES[1])
+    return trace
+
+
+def test_a_trace_that_ran_within_the_call_it_is_linked_to_is_below_it(trace: Any) -> None:
+    """A subprocess knows its caller by a link alone; by trace it stays apart, as does a later turn that is linked."""
+    folded = linked_trace(trace, 20, 40).fold(group="conversation")
+    (document,) = [each.trajectory for each in folded.documents]
+    assert [inner["agent"]["name"] for inner in document["subagent_trajectories"]] == ["helper"]
+    assert len(trace.fold().documents) == 2
+    trace.calls.clear()
+    assert len(linked_trace(trace, 200, 240).fold(group="conversation").documents) == 2
+
+
+def test_a_gateway_that_tells_of_a_call_again_adds_none(trace: Any) -> None:
+    """Its trace is linked to the client's call: the same answer and the same usage. Another answer is another call."""
+    for text, calls in (("ho", 1), ("else", 2)):
+        usage = Usage(prompt=10, completion=5)
+        client = trace.model(1, 9, [trace.user("hi")], trace.said("ho"), usage=usage)
+        link = Link(client.key[0], client.key[1])
+        trace.model(2, 8, [trace.user("hi")], trace.said(text), usage=usage, trace=NAMES[1], links=(link,))
+        steps = [s for d in trace.fold(group="conversation").documents for s in d.trajectory["steps"]]
+        assert sum(step["source"] == "agent" for step in steps) == calls
+        trace.calls.clear()

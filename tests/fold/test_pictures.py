@@ -84,3 +84,48 @@ def test_the_files_lie_where_the_document_says(tmp_path: Path) -> None:
     sink.discard(found.name)
     assert list(tmp_path.iterdir()) == []
     assert not target.exists()
+
+
+BLOCK = {"type": "image", "data": DATA, "mimeType": "image/png"}
+TEXT = {"type": "text", "text": "See."}
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        [TEXT, BLOCK],
+        json.dumps([TEXT, BLOCK]),
+        {"content": [TEXT, BLOCK]},
+        {"result": {"content": [TEXT, BLOCK], "isError": False}},
+        [TEXT, {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{DATA}"}}],
+        [TEXT, {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": DATA}}],
+        [{"text": "See."}, {"image": {"format": "png", "source": {"bytes": DATA}}}],
+        {"type": "content", "value": [TEXT, {"type": "media", "data": DATA, "mediaType": "image/png"}]},
+    ],
+    ids=["blocks", "as text", "of MCP", "wrapped", "OpenAI's", "Anthropic's", "Bedrock's", "of the AI SDK"],
+)
+@pytest.mark.parametrize("where", ["span", "history"])
+def test_an_image_in_a_tool_s_result_is_a_part_of_it(result: Any, where: str) -> None:
+    """Its bytes go into a file, whether the tool's span tells the result or the next request."""
+    asked = [{"role": "assistant", "parts": [{"type": "tool_call", "id": "c", "name": "look", "arguments": {}}]}]
+    told = [{"role": "tool", "parts": [{"type": "tool_call_response", "id": "c", "response": result}]}]
+    chat = {"gen_ai.operation.name": "chat"}
+    tool = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "look", "gen_ai.tool.call.id": "c"}
+    spans = [
+        Span(TRACE, "1" * 16, None, "chat", 1, 2, attributes={**chat, "gen_ai.output.messages": json.dumps(asked)}),
+        Span(TRACE, "2" * 16, None, "look", 3, 4, attributes={**tool, "gen_ai.tool.call.result": result}),
+        Span(TRACE, "3" * 16, None, "chat", 5, 6, attributes={**chat, "gen_ai.input.messages": [*asked, *told]}),
+    ]
+    (found,) = fold(dialects.read(spans[:2] if where == "span" else spans[::2]), files=True).documents
+    ((path, data),) = found.files.items()
+    assert data == PIXEL
+    image = {"type": "image", "source": {"media_type": "image/png", "path": path}}
+    (shown,) = found.trajectory["steps"][0]["observation"]["results"]
+    assert shown["content"] == [{"type": "text", "text": "See."}, image]
+
+
+def test_the_id_of_a_file_that_a_provider_keeps_is_no_path() -> None:
+    """A reader would look for it beside the document."""
+    found = document({"type": "file", "modality": "image", "mime_type": "image/png", "file_id": "file-1"})
+    assert found.files == {}
+    assert found.trajectory["steps"][0]["message"] == "See."

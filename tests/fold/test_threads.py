@@ -627,3 +627,85 @@ def test_a_piece_is_in_a_crowd_when_another_one_ran_at_its_time(times: list[tupl
         if at != to and one.start_ns < two.end_ns and two.start_ns < one.end_ns
     }
     assert crowded(pieces) == wanted
+
+
+def test_a_node_that_runs_what_another_node_asked_for_is_no_agent_of_its_own(trace: Any) -> None:
+    """A graph's nodes are marked as agents: the tools belong to the model that asked for them, by their ids."""
+    workflow = trace.agent("graph", 0, 99, workflow=True)
+    first = trace.agent("agent", 1, 10, parent=workflow)
+    asked = trace.said("", trace.ask("c", "x"))
+    trace.model(2, 9, [trace.user("go")], asked, parent=first)
+    node = trace.agent("tools", 11, 20, parent=workflow)
+    trace.tool("x", 12, 19, id="c", result="r", parent=node)
+    again = trace.agent("agent", 21, 30, parent=workflow)
+    trace.model(22, 29, [trace.user("go"), asked, trace.gave("c", "r")], trace.said("done"), parent=again)
+    document = trace.one()
+    assert [text for _, text in trace.outline(document)] == ["go", "", "done"]
+    assert trace.results(document["steps"][1]) == {"c": "r"}
+
+
+def test_tools_that_tell_nothing_are_two_though_a_clock_of_milliseconds_gives_them_one_time(trace: Any) -> None:
+    """With what they were given told, equal ones at one time are one span, exported twice."""
+    agent = trace.agent("a", 0, 99)
+    trace.tool("x", 2, 3, parent=agent)
+    trace.tool("x", 2, 3, parent=agent)
+    trace.tool("y", 4, 5, arguments={"a": 1}, parent=agent)
+    trace.tool("y", 4, 5, arguments={"a": 1}, parent=agent)
+    calls = [call["function_name"] for step in trace.one()["steps"] for call in step.get("tool_calls", ())]
+    assert calls == ["x", "x", "y"]
+
+
+def test_calls_beside_the_empty_span_of_their_agent_are_named_after_it(trace: Any) -> None:
+    """Both stand below the tool that called the agent; the tool's name is for calls that no agent is told of."""
+    boss = trace.agent("boss", 0, 99)
+    asked = trace.said("", trace.ask("c", "ask", q="deep?"))
+    trace.model(1, 9, [trace.user("go")], asked, parent=boss)
+    tool = trace.tool("ask", 10, 50, id="c", result="deep!", parent=boss)
+    trace.agent("helper", 11, 49, parent=tool)
+    trace.model(12, 48, [trace.user("deep?")], trace.said("deep!"), parent=tool)
+    trace.model(60, 70, [trace.user("go"), asked, trace.gave("c", "deep!")], trace.said("done"), parent=boss)
+    assert [inner["agent"]["name"] for inner in trace.one()["subagent_trajectories"]] == ["helper"]
+
+
+def test_a_tool_told_of_by_two_dialects_beside_each_other_is_one_call(trace: Any) -> None:
+    """Within the other's time, of the same arguments; of one dialect, or with another result, they are two calls."""
+    for more, calls in (({"dialect": "other"}, 2), ({}, 4), ({"dialect": "other", "result": "else"}, 4)):
+        agent = trace.agent("a", 0, 99)
+        asked = trace.said("", trace.ask("c1", "x", n=1), trace.ask("c2", "x", n=2))
+        trace.model(1, 9, [trace.user("go")], asked, parent=agent)
+        for n in (1, 2):
+            trace.tool("x", 10 + n, 30 + n, id=f"c{n}", arguments={"n": n}, result="r", parent=agent)
+            trace.tool("x", 15 + n, 25 + n, parent=agent, **{"arguments": {"n": n}, "result": '"r"', **more})
+        steps = trace.one()["steps"]
+        assert sum(len(step.get("tool_calls", ())) for step in steps) == calls
+        trace.calls.clear()
+
+
+@pytest.mark.parametrize("workflow", [False, True])
+def test_a_title_is_asked_for_beside_the_conversation(trace: Any, workflow: bool) -> None:
+    """By another model, of no history in common: a trajectory of its own, and no step of the conversation."""
+    owner = trace.agent("a", 0, 99, workflow=workflow)
+    trace.model(1, 3, [trace.user("A title for: go")], trace.said("Going"), parent=owner, model="small", system="T")
+    asked = trace.said("", trace.ask("c", "x"))
+    trace.model(2, 9, [trace.user("go")], asked, parent=owner, model="m", system="S")
+    trace.tool("x", 10, 19, id="c", result="r", parent=owner)
+    sent = [trace.user("go"), asked, trace.gave("c", "r")]
+    trace.model(20, 29, sent, trace.said("done"), parent=owner, model="m", system="S")
+    document = trace.one()
+    assert [text for source, text in trace.outline(document) if source in ("user", "agent")] == ["go", "", "done"]
+    (title,) = document["subagent_trajectories"]
+    assert [text for source, text in trace.outline(title) if source == "agent"] == ["Going"]
+
+
+@pytest.mark.parametrize("why", ["the same model", "what it said is sent on", "it asks for a tool", "no conversation"])
+def test_a_call_of_another_prompt_may_be_a_step_of_the_work(trace: Any, why: str) -> None:
+    """Then it stays where it is."""
+    owner = trace.agent("a", 0, 99)
+    plan = trace.said("the plan", *([trace.ask("p", "x")] if why == "it asks for a tool" else []))
+    small = "m" if why == "the same model" else "small"
+    trace.model(1, 3, [trace.user("plan it")], plan, parent=owner, model=small)
+    go = trace.user("do the plan" if why == "what it said is sent on" else "go")
+    trace.model(4, 9, [go], trace.said("one"), parent=owner, model="m")
+    if why != "no conversation":
+        trace.model(10, 19, [go, trace.said("one"), trace.user("on")], trace.said("two"), parent=owner, model="m")
+    assert "subagent_trajectories" not in trace.one()

@@ -146,3 +146,48 @@ def test_every_container_of_the_corpus_is_read(shared: Path) -> None:
         if not path.name.endswith((".expect.json", ".logs.json")) and not otlp.read([path]).spans
     ]
     assert without == []
+
+
+def pretty(number: int) -> bytes:
+    """Return one export request of one span over many lines."""
+    return json.dumps(json.loads(line(number)), indent=2).encode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pretty(1) + b"\n" + pretty(2) + b"\n",
+        line(1) + line(2),
+        pretty(1) + pretty(2),
+        b"starting up\n" + pretty(1) + b"\ndone in 3 s\n" + pretty(2),
+        line(1) + line(2) + b"\n",
+    ],
+    ids=["over many lines", "on one line", "without a line end", "between other output", "a line of two"],
+)
+def test_documents_may_follow_each_other(data: bytes) -> None:
+    """As a console exporter prints them: none needs a line of its own."""
+    batch = otlp.parse(data, "out.txt")
+    assert ids(batch) == [1, 2]
+    assert batch.complaints == []
+
+
+def test_one_of_several_documents_that_does_not_end_costs_only_itself() -> None:
+    """The complaint names the line on which it begins; one document that is cut is refused as a whole."""
+    batch = otlp.parse(pretty(1) + b"\n" + pretty(2)[:60] + b"\n" + pretty(3), "out.txt")
+    assert ids(batch) == [1, 3]
+    begins = pretty(1).count(b"\n") + 2
+    assert [str(complaint)[:24] for complaint in batch.complaints] == [f"out.txt:{begins}: found no JSON"[:24]]
+    assert ids(otlp.parse(pretty(1)[:-9], "out.txt")) == []
+
+
+def test_rows_of_a_data_frame_of_phoenix_are_spans() -> None:
+    """Its client's columns are paths; what a span has not is null there."""
+    row = {"context.trace_id": "1" * 32, "context.span_id": "1".rjust(16, "0"), "name": "x", "parent_id": None}
+    row |= {
+        "span_kind": "LLM",
+        "start_time": "2026-05-01T10:00:00Z",
+        "attributes.llm.model_name": "m",
+        "attributes.a": None,
+    }
+    (span,) = otlp.parse(json.dumps([row]).encode(), "spans.json").spans
+    assert span.attributes == {"llm.model_name": "m", "openinference.span.kind": "LLM"}

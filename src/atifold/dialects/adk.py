@@ -6,7 +6,9 @@ are read here. Where content is not captured the values are `{}`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure, Message, Text
@@ -20,7 +22,7 @@ from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note, is_placeholder
 from atifold.jsontext import scrub, text_of
 from atifold.kinds import is_list, is_object
-from atifold.spans import Span
+from atifold.spans import LogRecord, Span, SpanKey
 
 _PREFIX: Final = "gcp.vertex.agent."
 _REQUEST: Final = _PREFIX + "llm_request"
@@ -33,6 +35,9 @@ _REWRITTEN: Final = "For context:"
 
 _ITSELF: Final = "gcp.vertex.agent"
 """What ADK 1.x names as the provider, whoever that is."""
+
+_AGENT: Final = re.compile(r"agent_run \[(.+)\]$")
+"""How the spans of agents were called before they had attributes."""
 
 _UNKNOWN: Final = "<not specified>"
 
@@ -54,6 +59,20 @@ ROWS: Final = (
 )
 
 _KEPT_CONFIG: Final = ("temperature", "top_p", "top_k", "max_output_tokens", "seed", "stop_sequences")
+
+
+def gather(
+    spans: Mapping[SpanKey, Span], logs: Sequence[LogRecord]
+) -> tuple[Mapping[SpanKey, Span], Sequence[LogRecord]]:
+    """Return the spans, those of agents that early versions tell by their name alone with the conventions' names."""
+    bare = {key: found[1] for key, span in spans.items() if not span.attributes and (found := _AGENT.match(span.name))}
+    if not bare:
+        return spans, logs
+    told = {
+        key: replace(spans[key], attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": name})
+        for key, name in bare.items()
+    }
+    return {**spans, **told}, logs
 
 
 def marks(span: Span) -> bool:
@@ -173,6 +192,7 @@ ADK: Final = Dialect(
     rows=ROWS,
     classify=classify,
     complete=complete,
+    gather=gather,
     known=frozenset({_REQUEST, _RESPONSE}),
     known_prefixes=(_PREFIX,),
     about=About(

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
 from typing import Any, Final, NamedTuple
 
-from atifold.calls import AgentCall, Call, ModelCall, ToolCall, Usage
+from atifold.calls import AgentCall, Call, Failure, ModelCall, ToolCall, Usage
 from atifold.dialects import values
-from atifold.dialects.failure import failure
+from atifold.dialects.failure import failure, tells_failure
+from atifold.dialects.messages import shown
 from atifold.dialects.parents import Parent
 from atifold.dialects.table import CallKind, Dialect, Fields, Verdict, apply_rows, uses_of
 from atifold.dialects.usage import normalise
@@ -67,6 +68,10 @@ def make(span: Span, recognised: Recognised, parent: Parent, note: Note) -> Call
     if record is ToolCall and isinstance(plain.get("result"), str):
         plain["result"] = values.result(plain["result"], note)  # whichever dialect wrapped it twice
     plain.setdefault("failure", failure(span))
+    if record is ToolCall and "result" in plain:
+        plain["shown"] = shown(plain["result"], note)
+        if plain["failure"] is None and tells_failure(plain["result"]):
+            plain["failure"] = Failure()
     return record(
         key=span.key,
         parent=parent.key,

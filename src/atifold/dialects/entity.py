@@ -168,8 +168,9 @@ def tool_arguments(value: Any, note: Note) -> Any:
     if not is_object(found):
         return found
     for name in ("inputs", "input"):
-        if is_object(found.get(name)) and (name == "inputs" or len(found) == 1):
-            return found[name]
+        inner = opened(found.get(name))
+        if is_object(inner) and (name == "inputs" or len(found) == 1):
+            return inner
     if "input_str" in found:
         return opened(found["input_str"])
     if is_object(found.get("kwargs")) and found.keys() <= {"args", "kwargs"}:

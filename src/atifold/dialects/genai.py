@@ -27,6 +27,7 @@ from atifold.dialects.table import (
     Verdict,
     apply_rows,
 )
+from atifold.dialects.tool_output import put_unwrapped, tool_message
 from atifold.dialects.values import Note
 from atifold.spans import Span
 
@@ -273,6 +274,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
     if kind is CallKind.TOOL:
         if operation_in(span.name) == "execute_tool":
             fields.setdefault("tool", tool_in(span.name))
+        put_unwrapped(span, fields, tool_message)
         return
     if not span.events:
         return

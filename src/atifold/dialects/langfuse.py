@@ -46,10 +46,13 @@ def _word(value: Any, note: Note) -> Any:
     return values.text(opened(value), note)
 
 
-def _cost(value: Any, _note: Note) -> Any:
-    """Read the total of the costs."""
+def _cost(value: Any, note: Note) -> Any:
+    """Read the total of the costs, the sum of all where none is stated."""
     found = opened(value)
-    return values.money(found.get("total"), Note()) if is_object(found) else MISSING
+    if not is_object(found):
+        return MISSING
+    costs = [cost for each in found.values() if (cost := values.number(each)) is not None]
+    return values.money(found.get("total", sum(costs)), note)
 
 
 ROWS: Final = (

@@ -16,6 +16,8 @@ from atifold.spans import LogRecord, Span, SpanEvent, SpanKey
 BODY: Final = "body"
 """The attribute under which an event keeps the body of its record; an attribute of that name goes before it."""
 
+_RESPONSE: Final = "gen_ai.response.id"
+
 
 def attach(spans: Mapping[SpanKey, Span], logs: Iterable[LogRecord]) -> tuple[Mapping[SpanKey, Span], list[LogRecord]]:
     """Return the spans with the events that log records make, and the records that name none of them.
@@ -24,12 +26,28 @@ def attach(spans: Mapping[SpanKey, Span], logs: Iterable[LogRecord]) -> tuple[Ma
     """
     by_span: dict[SpanKey, list[LogRecord]] = {}
     loose: list[LogRecord] = []
-    for record in distinct(logs):
+    records = distinct(logs)
+    answered = _answered(spans) if any(_RESPONSE in record.attributes for record in records) else {}
+    for record in records:
         key = (record.trace_id or "", record.span_id or "")
+        key = answered.get((*key, str(record.attributes.get(_RESPONSE))), key)
         (by_span.setdefault(key, []) if key in spans else loose).append(record)
     if not by_span:
         return spans, loose
     return {key: _with_events(span, by_span.get(key, ())) for key, span in spans.items()}, loose
+
+
+def _answered(spans: Mapping[SpanKey, Span]) -> dict[tuple[str, str, str], SpanKey]:
+    """Return, by the span around it and the id of the response, the only span there with that response.
+
+    A record that is written when a stream has ended names the span that is open then (OpenLIT).
+    """
+    found: dict[tuple[str, str, str], list[SpanKey]] = {}
+    for key, span in spans.items():
+        told = span.attributes.get(_RESPONSE)
+        if isinstance(told, str) and told and span.parent_id is not None:
+            found.setdefault((key[0], span.parent_id, told), []).append(key)
+    return {place: keys[0] for place, keys in found.items() if len(keys) == 1}
 
 
 def _with_events(span: Span, records: Sequence[LogRecord]) -> Span:

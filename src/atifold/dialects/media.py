@@ -11,7 +11,7 @@ from atifold.jsontext import scrub
 from atifold.kinds import is_object
 
 _MIME_KEYS: Final = ("mime_type", "media_type", "mediaType", "mimeType")
-_DATA_KEYS: Final = ("content", "data", "image", "binary_content")
+_DATA_KEYS: Final = ("content", "data", "image", "binary_content", "base64", "file_data")
 _URI_KEYS: Final = ("uri", "file_id", "url", "file_uri", "fileUri")
 _ADDRESSES: Final = ("data:", "http://", "https://")
 _REPLACED: Final = "<replaced>"
@@ -27,7 +27,9 @@ def media(modality: str, mime: str | None, uri: str | None, data: str | None) ->
 
 
 def read_media(block: Mapping[str, Any], _note: Note) -> Part | None:
-    """Read a part of the conventions (`blob`, `uri`, `file`), of pydantic-ai, Gemini or the AI SDK."""
+    """Read a part of the conventions (`blob`, `uri`, `file`), of pydantic-ai, OpenAI, Gemini or the AI SDK."""
+    if is_object(block.get("file")):
+        block = {**block["file"], "type": block.get("type")}
     mime = next((found for key in _MIME_KEYS if (found := word(block.get(key)))), None)
     modality = word(block.get("modality")) or _modality(mime, str(block.get("type") or block.get("kind") or ""))
     data, uri = _first_text(block, _DATA_KEYS), _first_text(block, _URI_KEYS)

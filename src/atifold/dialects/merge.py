@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
-from atifold.dialects.sameness import answers, same_agent, same_model_call, same_tool_call
+from atifold.dialects.sameness import answers, has_left_overs, same_agent, same_model_call, same_tool_call, told_by_two
 from atifold.spans import SpanKey
 
 _C = TypeVar("_C", bound=Call)
@@ -145,12 +145,12 @@ def _is_one(outer: Call, inner: Call, *, alone: bool) -> bool:
 
 
 def _merge_siblings(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | None], notes: list[str]) -> None:
-    """Merge neighbours that share a parent and a response id, both times, or a request that one answers.
+    """Merge neighbours that share a parent and a response id, both times, a request that one answers, or the usage.
 
     Each call is compared with the one before it in its group only: two spans of one call stand
     next to each other when sorted by their starts.
     """
-    for group_of in (_by_response_id, _by_times, _by_request):
+    for group_of, are_one in _SIDE_BY_SIDE:
         last: dict[Any, SpanKey] = {}
         for key in sorted(at_hand, key=lambda each: (at_hand[each].start_ns, each)):
             call = at_hand[key]
@@ -158,7 +158,7 @@ def _merge_siblings(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | 
             if group is None:
                 continue
             before = at_hand.get(last[group]) if group in last else None
-            if before is not None and _are_one(before, call):
+            if before is not None and are_one(before, call):
                 at_hand[before.key] = _merged(before, call)
                 _drop(call, before, at_hand, into, notes)
             else:
@@ -183,12 +183,27 @@ def _by_request(call: Call, parent: SpanKey | None) -> Any:
     return None
 
 
+def _by_usage(call: Call, parent: SpanKey | None) -> Any:
+    if isinstance(call, ModelCall) and call.usage is not None and call.usage.prompt and call.usage.completion:
+        return call.key[0], parent, call.usage.prompt, call.usage.completion
+    return None
+
+
 def _are_one(first: Call, second: Call) -> bool:
     if isinstance(first, ModelCall) and isinstance(second, ModelCall):
         return same_model_call(first, second, nested=False, alone=False) or answers(first, second)
     if isinstance(first, ToolCall) and isinstance(second, ToolCall):
         return same_tool_call(first, second, nested=False)
     return False
+
+
+_SIDE_BY_SIDE: Final = (
+    (_by_response_id, _are_one),
+    (_by_times, _are_one),
+    (_by_request, _are_one),
+    (_by_usage, told_by_two),
+)
+"""What neighbours share, and what tells then that they are one."""
 
 
 # ---- the merged call -----------------------------------------------------------------------------
@@ -249,9 +264,9 @@ def _usage(outer: Usage | None, inner: Usage | None) -> Usage | None:
 
 
 def _content(outer: ModelCall, inner: ModelCall) -> dict[str, Any]:
-    """Return input and output, each from the side that has more of it."""
+    """Return input and output, each from the side that has more of it that is of this call."""
     found: dict[str, Any] = {}
-    if _amount(inner.output) > _amount(outer.output):
+    if _amount(inner.output) > _amount(outer.output) or has_left_overs(outer, inner):
         found["output"] = inner.output
     if _amount(inner.input) > _amount(outer.input):
         found["input"], found["input_base"] = inner.input, inner.input_base

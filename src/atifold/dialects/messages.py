@@ -8,15 +8,18 @@ their keys are called, so one table of readers serves all.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from atifold.calls import MISSING, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.calls import MISSING, Media, Message, OtherPart, Part, Reasoning, Text, ToolRequest, ToolResponse
+from atifold.dialects.failure import tells_failure
 from atifold.dialects.media import read_image, read_media, read_url
 from atifold.dialects.reprs import from_repr
+from atifold.dialects.shown import image_blocks
 from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
-from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, typeless_part
-from atifold.jsontext import scrub, text_of
+from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, sdk_value, typeless_part
+from atifold.jsontext import scrub, text_of, to_json_text
 from atifold.kinds import is_list, is_object
 
 ROLES: Final = {
@@ -146,9 +149,12 @@ def _as_response(parts: list[Part], call_id: str | None, item: Mapping[str, Any]
     texts = [part.text for part in parts if isinstance(part, Text)]
     if call_id is None and word(item.get("name")) is None:
         return parts
-    result = "\n".join(texts) if texts else MISSING
-    others: list[Part] = [part for part in parts if not isinstance(part, Text)]
-    return [ToolResponse(call_id, result, word(item.get("name")), _failed(item)), *others]
+    media = [part for part in parts if isinstance(part, Media)]
+    result = "\n".join(texts) if texts or media else MISSING
+    others: list[Part] = [part for part in parts if not isinstance(part, (Text, Media))]
+    seen = tuple(part for part in parts if isinstance(part, (Text, Media))) if media else ()
+    failed = _failed(item) or tells_failure(result)
+    return [ToolResponse(call_id, result, word(item.get("name")), failed, seen), *others]
 
 
 def _failed(item: Mapping[str, Any]) -> bool:
@@ -200,10 +206,26 @@ def read_parts(content: Any, note: Note) -> list[Part]:
 def read_part(block: Mapping[str, Any], note: Note) -> Part | None:
     """Read one part or block; None when it is empty, `OtherPart` when nobody knows its kind."""
     kind = block.get("type") or block.get("kind")
-    if not kind:
-        return typeless_part(block, note)
-    reader = _PARTS.get(str(kind))
-    return reader(block, note) if reader is not None else OtherPart(plain(block))
+    reader = _PARTS.get(str(kind)) if kind else typeless_part
+    part = reader(block, note) if reader is not None else OtherPart(plain(block))
+    return _whole(part, note) if isinstance(part, ToolResponse) else part
+
+
+def _whole(response: ToolResponse, note: Note) -> ToolResponse:
+    """Return a result with what it says of itself: that the tool failed, and the images that it holds."""
+    failed, seen = response.failed or tells_failure(response.result), shown(response.result, note)
+    value = sdk_value(response.result)
+    if value is not response.result:
+        return replace(response, result=joined_texts(value), failed=failed, shown=seen)
+    return replace(response, failed=failed, shown=seen) if seen or failed is not response.failed else response
+
+
+def shown(result: Any, note: Note) -> tuple[Text | Media, ...]:
+    """Return the texts and media of a tool's result that holds an image, nothing for any other."""
+    parts = read_parts(image_blocks(result), note)
+    if not any(isinstance(part, Media) for part in parts):
+        return ()
+    return tuple(part if isinstance(part, (Text, Media)) else Text(to_json_text(plain(part))) for part in parts)
 
 
 def has_known_type(block: Mapping[str, Any]) -> bool:

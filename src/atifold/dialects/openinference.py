@@ -6,14 +6,14 @@ Source: the attribute names of `openinference.semconv.trace`, and recordings of 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from atifold.calls import MISSING, Failure, Message, OtherPart, Reasoning, Text
+from atifold.calls import MISSING, Message, OtherPart, Reasoning, Text
 from atifold.dialects import raw, values
 from atifold.dialects.about import About
 from atifold.dialects.content import definitions
-from atifold.dialects.failure import failure
 from atifold.dialects.flat import at, entries, trees
 from atifold.dialects.openinference_messages import read_messages
 from atifold.dialects.span_name import tool_in
@@ -29,7 +29,8 @@ from atifold.dialects.table import (
     Row,
     Verdict,
 )
-from atifold.dialects.tool_output import unwrap
+from atifold.dialects.tool_output import put_unwrapped, unwrap
+from atifold.dialects.usage_objects import put_usage
 from atifold.dialects.values import Note
 from atifold.jsontext import scrub
 from atifold.kinds import is_object
@@ -55,6 +56,7 @@ _KEPT_PARAMETERS: Final = (
     "presence_penalty",
     "reasoning_effort",
 )
+_COSTS: Final = ("llm.cost.prompt", "llm.cost.completion")
 _NODE: Final = "langgraph_step"
 _STREAMED: Final = re.compile(r"[\"']stream[\"']:\s*true", re.IGNORECASE)
 """What the parameters of a streamed request hold: its response may be lost, but it was made."""
@@ -184,14 +186,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
 def _complete_tool(span: Span, fields: Fields) -> None:
     """Name a nameless tool after its span, and open the framework's wrapper around its result."""
     fields.setdefault("tool", tool_in(span.name))
-    output = unwrap(fields.get("result"))
-    if output is None:
-        return
-    fields["result"] = output.result
-    if output.call_id is not None:
-        fields.setdefault("id", output.call_id)
-    if output.failed and failure(span) is None:
-        fields["failure"] = Failure(None, output.result if isinstance(output.result, str) else None)
+    put_unwrapped(span, fields, unwrap)
 
 
 # ---- model calls: the raw request and response -----------------------------------------------------
@@ -203,18 +198,33 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
     said = raw.response_messages(response, note)
     if said is not None:
         _complete_output(fields, said)
-        fields.setdefault("finish_reasons", raw.finish_reasons(response))
-        if isinstance(response.get("id"), str) and response["id"]:
-            fields.setdefault("response_id", response["id"])
+        _put_response_facts(response, fields)
     if "input" not in fields:
         asked = raw.request_messages(_structure(span.attributes.get("input.value")), note)
         if asked is not None:
             fields["input"] = asked
+    _put_cost(span, fields, note)
     parameters = _structure(span.attributes.get(_PARAMETERS))
     if is_object(parameters):
         kept = {name: parameters[name] for name in _KEPT_PARAMETERS if parameters.get(name) is not None}
         if kept:
             fields.setdefault(f"extra.{_PARAMETERS}", kept)
+
+
+def _put_response_facts(response: Mapping[str, Any], fields: Fields) -> None:
+    """Fill in what a raw response tells beside its messages; its counts only where the span has none at all."""
+    fields.setdefault("finish_reasons", raw.finish_reasons(response))
+    if isinstance(response.get("id"), str) and response["id"]:
+        fields.setdefault("response_id", response["id"])
+    if not any(name.startswith("usage.") for name in fields):
+        put_usage(response.get("usage"), fields)
+
+
+def _put_cost(span: Span, fields: Fields, note: Note) -> None:
+    """Fill in the sum of both parts of a cost where no total is told."""
+    parts = [values.money(span.attributes.get(name), note) for name in _COSTS]
+    if MISSING not in parts:
+        fields.setdefault("cost_usd", sum(parts))
 
 
 def _complete_gemini(request: Any, response: Any, fields: Fields, note: Note) -> None:

@@ -47,6 +47,8 @@ ROWS: Final = (
     Row("tool", ("traceloop.entity.name",), kinds=TOOLS),
     Row("agent", ("traceloop.entity.name", "traceloop.workflow.name"), kinds=AGENTS),
     Row("agent_name", (_PROPERTIES + "lc_agent_name",), kinds=MODELS | TOOLS),
+    Row("usage.prompt", ("llm.usage.prompt_tokens",), values.count, MODELS),
+    Row("usage.completion", ("llm.usage.completion_tokens",), values.count, MODELS),
     Row("reasoning_effort", ("llm.request.reasoning_effort",), values.effort, MODELS),
     Row(
         "conversation",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from atifold.calls import AgentCall, Call, ModelCall, Reading
+from atifold.dialects.adopting import adopted
 from atifold.dialects.call import Recognised, make, verdict
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.cut_messages import CUT, completed
@@ -26,7 +27,7 @@ from atifold.dialects.spoken import spoken
 from atifold.dialects.table import CallKind, uses_of
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
-from atifold.spans import LogRecord, Span, SpanKey
+from atifold.spans import Link, LogRecord, Span, SpanKey
 
 _NOISE: Final = (
     ("http.request.method", "http"),
@@ -68,9 +69,11 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
         recognised[key] = Recognised(CallKind.AGENT, spoken(at_hand[key]), OPENINFERENCE.name)
         del tally.ignored[key]
     beside = [key for key, span in at_hand.items() if key not in recognised and is_lookup(span)]
-    parents, cut = resolve(at_hand, recognised.keys(), tally.ignored)
+    plain, cut = resolve(at_hand, recognised.keys(), tally.ignored)
+    parents = adopted(at_hand, plain, {key: each.kind for key, each in recognised.items()})
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
+    calls = _with_links(calls, at_hand)
     merged, notes, into = merge(completed(_real(calls, at_hand, tally)))
     told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
@@ -82,6 +85,24 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
         merged=into,
         passed_over=_passed_over(tally.ignored, parents, into),
     )
+
+
+def _with_links(calls: Sequence[Call], spans: Mapping[SpanKey, Span]) -> list[Call]:
+    """Return the calls, the outermost ones with the links of the spans around them, which are no calls."""
+    if not any(span.links for span in spans.values()):
+        return list(calls)
+    return [replace(c, links=(*c.links, *_links_above(c.key, spans))) if c.parent is None else c for c in calls]
+
+
+def _links_above(key: SpanKey, spans: Mapping[SpanKey, Span]) -> list[Link]:
+    found: list[Link] = []
+    seen = {key}
+    parent_id = spans[key].parent_id
+    while parent_id is not None and (key := (key[0], parent_id)) in spans and key not in seen:
+        seen.add(key)
+        found += spans[key].links
+        parent_id = spans[key].parent_id
+    return found
 
 
 def _passed_over(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atifold.calls import MISSING, AgentCall, Call, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest
+from atifold.calls import MISSING, AgentCall, Call, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest, Usage
 
 _SLACK_TOKENS = 1
 """Some instrumentations of streams count one output token too many, under the same response id."""
@@ -13,18 +13,25 @@ _SLACK_TOKENS = 1
 def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: bool) -> bool:
     """Tell whether two model calls are one.
 
-    Nothing that both state may differ. Beyond that there must be a sign: the same response id (side
-    by side only with the same usage, as test servers repeat ids), the same output, or, nested, the
-    same usage or an outer span around this call alone that states neither, or has the answer alone
+    Nothing that both state may differ, but for the response id of one whose output and usage are those
+    of the call inside it, and left-overs beside that output. Beyond that there must be a sign: the same
+    response id (side by side only with the same usage, as test servers repeat ids), the same output, or,
+    nested, the same usage or an outer span around this call alone that states neither, or has the answer alone
     where the inner one has the figures alone.
     """
-    same_id = outer.response_id is not None and outer.response_id == inner.response_id
+    same_id = _equal(outer.response_id, inner.response_id)
     output = _agree(outer.output, inner.output, _said)
     usage = _usage_agrees(outer, inner, slack=_SLACK_TOKENS if same_id else 0)
+    if nested and output is False and usage is True and has_left_overs(outer, inner):
+        output = True
     if _of_one_emitter(outer, inner) or output is False or usage is False or not _names_agree(outer, inner):
         return False
+    if same_id is False and not (
+        nested and output is True and usage is True and _agree(outer.input, inner.input, _asked)
+    ):
+        return False  # but for a gateway, which gives its own answer an id of its own
     if not nested:
-        return _overlap(outer, inner) and (output is True or (same_id and usage is True))
+        return _overlap(outer, inner) and (output is True or (same_id is True and usage is True))
     if same_id or output is True:
         return True
     if _agree(outer.input, inner.input, _asked) is False:
@@ -51,14 +58,30 @@ def _complete_each_other(outer: ModelCall, inner: ModelCall) -> bool:
     A framework that nests one call in another writes both of them alike.
     """
     halves = outer.output and not outer.usage and inner.usage and not inner.output
-    return bool(halves) and _within(outer, inner)
+    swapped = inner.output and not inner.usage and outer.usage and not outer.output
+    return bool(halves or (swapped and outer.dialect != inner.dialect)) and _within(outer, inner)
+
+
+def told_by_two(one: Call, other: Call) -> bool:
+    """Tell whether emitters of two dialects told of one call: same usage, one within the other's time.
+
+    Nothing that both state may differ, but what was asked where the answer is the same. Two calls that one
+    emitter told of look no different when they ran at one time: so that proves nothing.
+    """
+    if not (isinstance(one, ModelCall) and isinstance(other, ModelCall)) or one.dialect == other.dialect:
+        return False
+    output = _agree(one.output, other.output, _said)
+    if output is False or _usage_agrees(one, other, slack=0) is not True or not _names_agree(one, other):
+        return False
+    within = _within(one, other) or _within(other, one)
+    return within and (output is True or _agree(one.input, other.input, _asked) is not False)
 
 
 def answers(request: ModelCall, record: ModelCall) -> bool:
     """Tell whether a record, which has no length in time, is the response of a streamed request before it (Logfire)."""
     open_ended = request.output is None and request.usage is None and request.failure is None
     is_record = record.start_ns == record.end_ns and record.output is not None
-    later = request.end_ns is not None and request.end_ns <= record.start_ns
+    later = (request.start_ns if request.end_ns is None else request.end_ns) <= record.start_ns
     return open_ended and is_record and later and request.input == record.input and _names_agree(request, record)
 
 
@@ -103,6 +126,12 @@ def _said(messages: tuple[Message, ...]) -> tuple[Any, ...]:
     return "".join(texts.split()), [(part.name, part.arguments) for part in parts if isinstance(part, ToolRequest)]
 
 
+def has_left_overs(outer: ModelCall, inner: ModelCall) -> bool:
+    """Tell whether the outer span has what the inner call said beside tool calls that an earlier one left (LiteLLM)."""
+    (text, asked), (said, calls) = _said(outer.output or ()), _said(inner.output or ())
+    return bool(inner.output) and text == said and len(asked) > len(calls) and all(call in asked for call in calls)
+
+
 def _asked(messages: tuple[Message, ...]) -> tuple[Any, ...]:
     """Return the last thing that a request says, which tells one request of a history from the next."""
     parts = [part for message in messages for part in message.parts if not isinstance(part, Reasoning)]
@@ -112,24 +141,35 @@ def _asked(messages: tuple[Message, ...]) -> tuple[Any, ...]:
 def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | None:
     if one.usage is None or other.usage is None:
         return None
-    pairs = [
-        (first, second, allowed)
-        for first, second, allowed in (
-            (one.usage.prompt, other.usage.prompt, 0),
-            (one.usage.completion, other.usage.completion, slack),
-        )
-        if first is not None and second is not None
-    ]
-    if not pairs:
-        return None
-    return all(abs(first - second) <= allowed for first, second, allowed in pairs)
+    completions = _differ(one.usage.completion, other.usage.completion)
+    verdicts = [_prompts_agree(one.usage, other.usage), None if completions is None else completions <= slack]
+    return None if verdicts == [None, None] else False not in verdicts
+
+
+def _prompts_agree(one: Usage, other: Usage) -> bool | None:
+    """Compare prompts; one side may have counted without the cache, of which then the other one alone tells."""
+    difference = _differ(one.prompt, other.prompt)
+    if not difference:
+        return None if difference is None else True
+    less, more = sorted((one, other), key=lambda usage: usage.prompt or 0)
+    return (
+        not less.cached
+        and bool(more.cached)
+        and difference in (more.cached, (more.cached or 0) + (more.cache_write or 0))
+    )
+
+
+def _differ(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else abs(first - second)
+
+
+def _equal(one: str | None, other: str | None) -> bool | None:
+    return None if one is None or other is None else one == other
 
 
 def _names_agree(one: ModelCall, other: ModelCall) -> bool:
-    """Compare ids and models; of a model one side may give the alias and the other the dated name."""
+    """Compare ids of events and models; of a model one side may give the alias and the other the dated name."""
     if one.event_id is not None and other.event_id is not None and one.event_id != other.event_id:
-        return False
-    if one.response_id is not None and other.response_id is not None and one.response_id != other.response_id:
         return False
     first, second = _bare(one.model), _bare(other.model)
     return first is None or second is None or first.startswith(second) or second.startswith(first)

@@ -138,12 +138,23 @@ def _sdk_result(block: Mapping[str, Any], _note: Note) -> Part | None:
     failed = block.get("isError") is True or block.get("type") == "tool-error"
     result: Any = next((block[key] for key in ("result", "error") if key in block), MISSING)
     if is_object(output) and "type" in output:
-        failed = failed or str(output["type"]).startswith("error")
+        failed = failed or str(output["type"]).startswith(("error", "execution-denied"))
         result = output.get("value", output.get("reason", MISSING))
     elif "output" in block:
         result = output
     result = result if result is MISSING else joined_texts(plain(result))
     return ToolResponse(_id(block.get("toolCallId")), result, word(block.get("toolName")), failed)
+
+
+_SDK_KEYS: Final = frozenset({"type", "value", "providerOptions"})
+_SDK_TYPES: Final = frozenset({"text", "json", "error-text", "error-json", "content"})
+
+
+def sdk_value(output: Any) -> Any:
+    """Return what a result `{type, value}` holds, which version 7 writes into the conventions' part; else it as is."""
+    if is_object(output) and "value" in output and output.keys() <= _SDK_KEYS and output.get("type") in _SDK_TYPES:
+        return output["value"]
+    return output
 
 
 def _sdk_redacted(block: Mapping[str, Any], _note: Note) -> Part | None:
@@ -158,6 +169,9 @@ BY_TYPE: Final[dict[str, PartReader]] = {
     "redacted-reasoning": _sdk_redacted,
     # pydantic-ai
     "binary": read_media,
+    "media": read_media,
+    "image-data": read_media,
+    "file-data": read_media,
     "image-url": read_media,
     "audio-url": read_media,
     "video-url": read_media,

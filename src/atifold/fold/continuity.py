@@ -134,7 +134,8 @@ class Continuity:
             return next((at for at in range(len(self._groups) - 1, -1, -1) if not self._groups[at].alone), None)
         first = next((call for call in piece.models if call.input is not None), None)
         if first is None:
-            return self._silent_home(piece)
+            asked = self._served(piece)
+            return self._silent_home(piece) if asked is None else asked
         continued = self._continued(first, self._member(piece))
         if continued is not None or (piece.agents and not self._joins_agents) or piece.returns:
             return continued
@@ -167,6 +168,14 @@ class Continuity:
         if asked is None and any(message.role == "assistant" for message in recent):
             return self._begun.get((member, _beginning(first)))  # answers that were rewritten, under the same beginning
         return asked
+
+    def _served(self, piece: Piece) -> int | None:
+        """Return the group that asked, by ids, for all tools of a piece that called no model (a graph's node)."""
+        if piece.models or not piece.tools or piece.returns:
+            return None
+        member = self._member(piece)
+        homes = {self._asked.get((member, plain_id(tool.id))) if tool.id else None for tool in piece.tools}
+        return homes.pop() if len(homes) == 1 else None
 
     def _silent_home(self, piece: Piece) -> int | None:
         """Return the group of a piece whose messages were not captured."""

@@ -56,11 +56,11 @@ def group_by_conversation(calls: Iterable[Call]) -> Groups:
     known = {trace: f"conversation {name}" if name else trace for trace, name in named.items()}
     told = carried(by_trace, known, [known[trace] for trace, name in named.items() if name])
     groups = {trace: told.group(name) for trace, name in known.items()}
-    asked = _askers(by_trace, groups)
+    askers = _Askers(by_trace, groups)
     for trace, found in by_trace.items():
         if named[trace] is None and all(isinstance(call, ToolCall) for call in found):
-            ids = [plain_id(call.id) for call in found if isinstance(call, ToolCall) and call.id]
-            groups[trace] = next((asked[i] for i in ids if i in asked), trace)
+            asked = (askers.of(call) for call in found if isinstance(call, ToolCall))
+            groups[trace] = next((group for group in asked if group is not None), trace)
     words: dict[str, tuple[Heading, str]] = dict.fromkeys(told.joined, ("inferred", JOINED))
     return Groups(groups, _apart(by_trace, groups), {**words, **dict.fromkeys(told.doubtful, ("unsure", DOUBTFUL))})
 
@@ -94,13 +94,27 @@ def _roots(calls: Sequence[Call]) -> list[AgentCall]:
     return [c for c in named if isinstance(c, AgentCall) and (c.parent is None or c.parent not in keys)]
 
 
-def _askers(by_trace: Mapping[str, list[Call]], groups: Mapping[str, str]) -> dict[str, str]:
-    """Return the group that asked for each tool call id; an id that two groups asked for is left out."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for trace, calls in by_trace.items():
-        for call in calls:
-            if isinstance(call, ModelCall):
-                for request in requests_of((*(call.output or ()), *(call.input or ())[-4:])):
-                    if request.id:
-                        found[plain_id(request.id)].add(groups[trace])
-    return {call_id: next(iter(asking)) for call_id, asking in found.items() if len(asking) == 1}
+class _Askers:
+    """Find the group that asked for a tool call by its id; of several the only one that ran at the call's time."""
+
+    def __init__(self, by_trace: Mapping[str, list[Call]], groups: Mapping[str, str]) -> None:
+        self._asked: dict[str, set[str]] = defaultdict(set)
+        self._times: dict[str, tuple[int, int]] = {}
+        for trace, calls in by_trace.items():
+            for call in calls:
+                if isinstance(call, ModelCall):
+                    self._take(call, groups[trace])
+
+    def of(self, tool: ToolCall) -> str | None:
+        """Return the group, None where none asked or it is not plain which one did."""
+        asking = self._asked.get(plain_id(tool.id), set()) if tool.id else set[str]()
+        if len(asking) > 1:
+            asking = {group for group in asking if self._times[group][0] <= tool.start_ns <= self._times[group][1]}
+        return next(iter(asking)) if len(asking) == 1 else None
+
+    def _take(self, call: ModelCall, group: str) -> None:
+        first, last = self._times.get(group, (call.start_ns, call.start_ns))
+        self._times[group] = min(first, call.start_ns), max(last, call.end_ns or call.start_ns)
+        for request in requests_of((*(call.output or ()), *(call.input or ())[-4:])):
+            if request.id:
+                self._asked[plain_id(request.id)].add(group)

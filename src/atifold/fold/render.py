@@ -132,7 +132,7 @@ class Writer:
         result: dict[str, Any] = {"source_call_id": call_id}
         extra = _call_facts(asked)
         failure = _failure_of(asked)
-        content = _content_of(asked, failure)
+        content = self._pictured(asked) or _content_of(asked, failure)
         if content is not None:
             result["content"] = content
         references = self._references.get(id(asked))
@@ -157,6 +157,11 @@ class Writer:
             return {}
         self._words.say("inferred", "arguments that are no object stand under `input`")
         return {"input": clean(told) if isinstance(told, str) else told}
+
+    def _pictured(self, asked: Asked) -> list[dict[str, Any]] | None:
+        """Return a result's texts and images; None for one without an image that has an address or a file."""
+        parts = [part for part in map(self._content_part, asked.shown) if part is not None]
+        return parts if any(part["type"] == "image" for part in parts) else None
 
     # ---- content -------------------------------------------------------------------------------
 
@@ -207,8 +212,8 @@ def _mark_of(media: Media) -> dict[str, str]:
 
 def image_source(media: Media) -> dict[str, str] | None:
     """Return ATIF's source of an image that has an address outside the document, None for any other."""
-    if not media.uri or media.uri.startswith("data:"):
-        return None
+    if not media.uri or "://" not in media.uri or media.uri.startswith("data:"):
+        return None  # data, or the id of a file that a provider keeps
     suffix = media.uri.split("?")[0].rsplit(".", 1)[-1].lower()
     kind = TYPES.get((media.mime_type or "").lower()) or _BY_SUFFIX.get(suffix)
     if kind is None and media.modality == "image":

@@ -20,7 +20,9 @@ from atifold.fold.report import Words
 from atifold.fold.threads import Child, Thread
 from atifold.fold.told import OwnerOf, Turns, put_openings_first, put_told_input, put_told_output, told_input
 from atifold.fold.toolcalls import Asked, Results, Step, take_replay, unasked
+from atifold.fold.twice import Told
 from atifold.spans import SpanKey
+from atifold.times import NS_PER_MS
 
 
 def _name_of(owner: AgentCall | None) -> str | None:
@@ -199,14 +201,17 @@ def _place_rest(
     owners = [owner_of(block[-1].call.key) if block[-1].call else None for block in blocks]
     told: dict[tuple[str, str, int | None], Asked] = {}
     ran = {_export(asked.span): asked for asked in binding.bound.values() if asked.span}
+    spoken = Told(binding.bound.values() if tools else ())
     for tool in tools:
         at = binding.home(tool)
         known = ran.get(_export(tool)) or (told.get((tool.id, tool.tool, at)) if tool.id else None)
+        known = known or spoken.again(tool)
         bound[tool.key] = known or unasked(tool)
         if known is not None:
             known.bind(tool)  # a paused call and its end, two instrumentations, or one span exported twice
             continue
         ran[_export(tool)] = bound[tool.key]
+        spoken.add(bound[tool.key])
         if tool.id:
             told[tool.id, tool.tool, at] = bound[tool.key]
         owner = owner_of(tool.key)
@@ -220,7 +225,13 @@ def _place_rest(
 
 
 def _export(tool: ToolCall) -> tuple[object, ...]:
-    """Return what two spans share that are one, exported under two ids: all that they tell, both times too."""
+    """Return what two spans share that are one, exported under two ids: all that they tell, both times too.
+
+    Two that tell nothing share their times by chance where the clock counts milliseconds.
+    """
+    says_something = tool.id or tool.arguments is not MISSING or tool.result is not MISSING
+    if not says_something and not (tool.start_ns % NS_PER_MS or (tool.end_ns or 0) % NS_PER_MS):
+        return tool.key
     told = (arguments_mark(tool.arguments), result_text(tool.result) if tool.result is not MISSING else None)
     return tool.key[0], tool.parent, tool.id, tool.tool, tool.start_ns, tool.end_ns, *told
 

@@ -18,6 +18,7 @@ from atifold.fold.continuity import Callers, Continuity, Piece, asks_transfer, b
 from atifold.fold.messages import Mark, arguments_mark, text_of
 from atifold.fold.order import TimeKey
 from atifold.fold.scopes import Scope, Scopes
+from atifold.fold.utilities import beside, utilities
 from atifold.spans import SpanKey
 
 
@@ -99,7 +100,10 @@ class _Builder:
             return self._container(legs, scope)
         if agent.workflow and scope.models:
             return self._container(legs, scope)
-        thread = self._with_tools(Thread(agents=legs, models=tuple(scope.models)), scope.tools)
+        aside = {call.key: call for call in beside(scope.models)}
+        children = tuple(Child(Thread(models=(call,), hint=agent.agent)) for call in aside.values())
+        models = tuple(call for call in scope.models if call.key not in aside)
+        thread = self._with_tools(Thread(agents=legs, models=models, children=children), scope.tools)
         return self._with_nested(thread, [self.agent(nested) for nested in scope.agents])
 
     def _container(self, legs: tuple[AgentCall, ...], scope: Scope) -> Thread:
@@ -109,8 +113,20 @@ class _Builder:
             return replace(members[0], outer=(*members[0].outer, *legs))
         if not members:
             return Thread(agents=legs)
+        main = self._main(members)
+        if main is not None:
+            aside = (Child(_hinted(member, legs[0].agent)) for member in members if member is not main)
+            return replace(main, outer=(*main.outer, *legs), children=(*main.children, *aside))
         children = tuple(Child(_hinted(member, legs[0].agent)) for member in members)
         return Thread(workflow=legs[0], outer=legs[1:], children=children)
+
+    def _main(self, members: Sequence[Thread]) -> Thread | None:
+        """Return the member beside whose conversation all others are single calls, None where there is none."""
+        if any(member.agents or member.workflow for member in members):
+            return None
+        aside = utilities([member.models for member in members])
+        others = [at for at in range(len(members)) if at not in aside]
+        return members[others[0]] if len(others) == 1 else None
 
     def _with_nested(self, thread: Thread, nested: Sequence[Thread]) -> Thread:
         """Return the thread with agents that ran directly inside it: subagents or hand-offs."""
@@ -146,7 +162,8 @@ class _Builder:
             if scope.models and not scope.agents and carries_on(thread.models, scope.models):
                 models += scope.models
             elif scope.models or scope.agents:
-                children += [Child(_hinted(member, tool.tool), under) for member in self.members(scope)]
+                name = _only_name(scope) or tool.tool
+                children += [Child(_hinted(member, name), under) for member in self.members(scope)]
                 continue
             twins.update({inner.key: under for inner in scope.tools if _is_twin(tool, inner)})
             queue += scope.tools
@@ -232,6 +249,12 @@ class _Builder:
 
     def _thread_rank(self, thread: Thread) -> TimeKey:
         return min(self._rank(call) for call in thread.calls)
+
+
+def _only_name(scope: Scope) -> str | None:
+    """Return the name of the only agent inside a tool: its calls may stand beside it, and not below (OpenLLMetry)."""
+    names = {agent.agent for agent in scope.agents}
+    return names.pop() if len(names) == 1 else None
 
 
 def _hinted(thread: Thread, name: str | None) -> Thread:

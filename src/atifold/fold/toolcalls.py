@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from atifold.calls import MISSING, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest, ToolResponse
+from atifold.calls import MISSING, Media, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.messages import arguments_mark, is_placeholder, parts_of, plain_id, requests_of, text_of
 
 _ASKS_TOOLS: Final = frozenset(("tool_calls", "tool_call", "tool_use", "function_call", "tool-calls"))
@@ -49,12 +49,19 @@ class Asked:
     @property
     def result(self) -> Any:
         """Return the most trusted result, MISSING where none is known: a placeholder only at need."""
-        if self.span is not None and not is_placeholder(self.span.result):
-            return self.span.result
-        told = [self.span.result] if self.span else []
-        told += [response.result for response in (self.told, self.inline) if response]
-        known = [result for result in told if result is not MISSING]
-        return next((result for result in known if not is_placeholder(result)), known[0] if known else MISSING)
+        return MISSING if self._answer is None else self._answer.result
+
+    @property
+    def shown(self) -> tuple[Text | Media, ...]:
+        """Return the parts of a result that holds an image, where it is whole; empty for any other."""
+        answers = (answer for answer in (self._answer, self.told, self.inline) if answer is not None)
+        return next((answer.shown for answer in answers if answer.shown), ())
+
+    @property
+    def _answer(self) -> ToolCall | ToolResponse | None:
+        """Return what tells the most trusted result."""
+        told = [answer for answer in (self.span, self.told, self.inline) if answer and answer.result is not MISSING]
+        return next((answer for answer in told if not is_placeholder(answer.result)), told[0] if told else None)
 
 
 def _completed(span: ToolCall, other: ToolCall) -> ToolCall:

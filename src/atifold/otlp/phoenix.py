@@ -21,6 +21,7 @@ from atifold.otlp.shapes import object_in
 from atifold.spans import Span
 
 _KIND: Final = "openinference.span.kind"
+_COLUMN: Final = "attributes."
 _UNKNOWN: Final = "UNKNOWN"
 _IN_EVENTS: Final = (*WHOLE, "body", "input", "output")
 """What AWS's distribution writes into events besides: the messages of a call."""
@@ -48,14 +49,23 @@ def is_phoenix(value: Any) -> bool:
 
 
 def _is_span(value: Any) -> bool:
-    return is_plain(value) or json.is_span(value)
+    return is_plain(_row(value)) or json.is_span(value)
+
+
+def _row(item: Any) -> Any:
+    """Return a row of the client's data frame of spans as a span; its columns are paths. Anything else as it is."""
+    if not is_object(item) or "context.span_id" not in item:
+        return item
+    context = {name: item.get(f"context.{name}") for name in ("trace_id", "span_id")}
+    cells = {name: value for name, value in item.items() if name.startswith(_COLUMN) and value is not None}
+    return {**item, "context": context, "attributes": {name[len(_COLUMN) :]: cells[name] for name in cells}}
 
 
 def decode(value: Any, place: Place) -> None:
     """Read the spans of a value that `is_phoenix`; one that cannot be read leaves a complaint."""
     for item in value["data"] if is_list(value.get("data")) else [value]:
         try:
-            place.batch.spans.append(_span(object_in(item)))
+            place.batch.spans.append(_span(object_in(_row(item))))
         except BAD as error:
             place.complain("span", error)
 
