@@ -12,7 +12,7 @@ from atifold.calls import MISSING, Text
 from atifold.dialects.cut_json import mended, whole_entries
 from atifold.dialects.messages import read_messages, read_parts
 from atifold.dialects.reprs import from_repr
-from atifold.dialects.values import Note, is_placeholder, parse, parsed, plain
+from atifold.dialects.values import Note, is_placeholder, parse, parsed, plain, uncoated
 from atifold.jsontext import scrub
 from atifold.kinds import is_list, is_object
 
@@ -37,7 +37,7 @@ def structured(value: Any, note: Note) -> Any:
         if opened != "[":
             return _before_the_cut(value, note)
     else:
-        inner = parsed(found) if isinstance(found, str) and found.lstrip()[:1] in ("[", "{") else MISSING
+        inner = parsed(uncoated(found)) if isinstance(found, str) and found.lstrip()[:1] in ("[", "{", '"') else MISSING
         return found if inner is MISSING else inner
     found, rest = whole_entries(value)
     note(f"content {TRUNCATED}: {len(found)} whole entries kept")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atifold.calls import MISSING, AgentCall, Call, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest
+from atifold.calls import MISSING, AgentCall, Call, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest, Usage
 
 _SLACK_TOKENS = 1
 """Some instrumentations of streams count one output token too many, under the same response id."""
@@ -26,10 +26,21 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
     if not nested:
         return _overlap(outer, inner) and (output is True or (same_id and usage is True))
     if same_id or output is True:
-        return True
+        return same_id or not _answers_on(outer, inner)
     if _agree(outer.input, inner.input, _asked) is False:
         return False
     return usage is True or (alone and (_only_wraps(outer, inner) or _complete_each_other(outer, inner)))
+
+
+def _answers_on(outer: ModelCall, inner: ModelCall) -> bool:
+    """Tell whether a request goes on from the other's answer: it has it in its history once more often."""
+    if not outer.output or not outer.input or not inner.input or len(inner.input) <= len(outer.input):
+        return False
+    answer = _said(outer.output)
+    before, after = (
+        sum(_said((m,)) == answer for m in call.input or () if m.role == "assistant") for call in (outer, inner)
+    )
+    return after > before
 
 
 def _of_one_emitter(one: Call, other: Call) -> bool:
@@ -112,17 +123,19 @@ def _asked(messages: tuple[Message, ...]) -> tuple[Any, ...]:
 def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | None:
     if one.usage is None or other.usage is None:
         return None
-    pairs = [
-        (first, second, allowed)
-        for first, second, allowed in (
-            (one.usage.prompt, other.usage.prompt, 0),
-            (one.usage.completion, other.usage.completion, slack),
-        )
-        if first is not None and second is not None
-    ]
-    if not pairs:
-        return None
-    return all(abs(first - second) <= allowed for first, second, allowed in pairs)
+    first, second = one.usage, other.usage
+    told: list[bool] = []
+    if first.prompt is not None and second.prompt is not None:
+        told.append(first.prompt in (second.prompt, _uncached(second)) or second.prompt == _uncached(first))
+    if first.completion is not None and second.completion is not None:
+        told.append(abs(first.completion - second.completion) <= slack)
+    return all(told) if told else None
+
+
+def _uncached(usage: Usage) -> int | None:
+    """Return the tokens of a request that no cache took part in: one layer may count these alone. None: all."""
+    aside = (usage.cached or 0) + (usage.cache_write or 0)
+    return usage.prompt - aside if usage.prompt is not None and aside else None
 
 
 def _names_agree(one: ModelCall, other: ModelCall) -> bool:
