@@ -7,7 +7,7 @@ their keys are called, so one table of readers serves all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -104,7 +104,7 @@ def _behind_repr(part: Part, note: Note) -> list[Part]:
     """Return what a text stands for that is the Python repr of a message or of one of its items."""
     found = from_repr(part.text) if isinstance(part, Text) else MISSING
     found = MISSING if found is MISSING else plain(found)
-    items = found if is_list(found) else [found]
+    items: Sequence[Any] = found if is_list(found) else [found]
     if items and all(is_object(each) and (has_known_type(each) or _is_openai_call(each)) for each in items):
         return [inner for each in items for inner in _item(each, note)]
     if is_object(found) and found.get("role") == "assistant":

@@ -32,6 +32,15 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
     return usage is True or (alone and (_only_wraps(outer, inner) or _complete_each_other(outer, inner)))
 
 
+def writes_over(outer: ModelCall, inner: ModelCall) -> bool:
+    """Tell whether a span around several calls holds what this one wrote there, among what earlier ones left."""
+    usage = _usage_agrees(outer, inner, slack=0)
+    if usage is False or not _names_agree(outer, inner) or not outer.output or not inner.output:
+        return False
+    (left, requests), (text, asked) = _said(outer.output), _said(inner.output)
+    return bool(text or asked) and text in ("", left) and all(request in requests for request in asked)
+
+
 def _answers_on(outer: ModelCall, inner: ModelCall) -> bool:
     """Tell whether a request goes on from the other's answer: it has it in its history once more often."""
     if not outer.output or not outer.input or not inner.input or len(inner.input) <= len(outer.input):
@@ -126,13 +135,13 @@ def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | Non
     first, second = one.usage, other.usage
     told: list[bool] = []
     if first.prompt is not None and second.prompt is not None:
-        told.append(first.prompt in (second.prompt, _uncached(second)) or second.prompt == _uncached(first))
+        told.append(first.prompt in (second.prompt, uncached(second)) or second.prompt == uncached(first))
     if first.completion is not None and second.completion is not None:
         told.append(abs(first.completion - second.completion) <= slack)
     return all(told) if told else None
 
 
-def _uncached(usage: Usage) -> int | None:
+def uncached(usage: Usage) -> int | None:
     """Return the tokens of a request that no cache took part in: one layer may count these alone. None: all."""
     aside = (usage.cached or 0) + (usage.cache_write or 0)
     return usage.prompt - aside if usage.prompt is not None and aside else None
