@@ -24,6 +24,7 @@ from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
 from atifold.dialects.spoken import spoken
 from atifold.dialects.table import CallKind, use_of
+from atifold.dialects.ties import ties
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
 from atifold.spans import LogRecord, Span, SpanKey
@@ -81,7 +82,13 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
         unknown_keys=dict(sorted(tally.unknown.items())),
         merged=into,
         passed_over=_passed_over(tally.ignored, parents, into),
+        ties=_kept(ties(at_hand, recognised.keys(), parents), into),
     )
+
+
+def _kept(found: Mapping[SpanKey, SpanKey], into: Mapping[SpanKey, SpanKey]) -> dict[SpanKey, SpanKey]:
+    """Return ties between the calls that are left of those that were traced twice."""
+    return {into.get(key, key): into.get(target, target) for key, target in found.items()}
 
 
 def _passed_over(

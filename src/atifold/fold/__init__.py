@@ -21,6 +21,7 @@ from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
 from atifold.fold.threads import Thread, threads_of
+from atifold.fold.tied import Tied, tied
 
 __all__ = ["Document", "Folded", "fold"]
 
@@ -38,13 +39,15 @@ def fold(reading: Reading, *, group: Literal["trace", "conversation"] = "trace",
 
     With `trace` each trace is folded apart, except that a leg which resumes a paused agent joins
     that agent's document. With `conversation` traces of one conversation id are folded together, and
-    those without one that plainly carry on another's messages, their agents joined in order where
-    nothing speaks against it. `files` says that documents lie side by side in a folder: images that a
+    those without one that plainly carry on another's messages or are linked to it, their agents joined in
+    order where nothing speaks against it. `files` says that documents lie side by side in a folder: images that a
     trace holds as data become files of theirs (`Document.files`), and the document of a trace names the
     file of the one that carries it on; without, the data is left out.
     """
+    told = tied(reading) if group == "conversation" else Tied(reading)
+    reading = told.reading
     calls: tuple[Call, ...] = reading.calls
-    groups = (group_by_conversation if group == "conversation" else group_by_trace)(calls)
+    groups = group_by_conversation(calls, told) if group == "conversation" else group_by_trace(calls)
     scopes = scopes_of(calls, groups.group_of)
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()
