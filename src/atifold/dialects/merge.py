@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
+from atifold.dialects.copies import copies
 from atifold.dialects.sameness import answers, same_agent, same_model_call, same_tool_call, uncached, writes_over
 from atifold.spans import SpanKey
 
@@ -78,6 +79,10 @@ def merge(calls: Iterable[Call]) -> Merged:
     at_hand = {call.key: call for call in calls}
     into: dict[SpanKey, SpanKey | None] = {}
     notes: list[str] = []
+    for copy, original in copies(at_hand).items():
+        kept = _survivor(original, into)
+        if kept is not None and kept != copy:
+            _drop(at_hand[copy], at_hand[kept], at_hand, into, notes)
     _merge_nested(at_hand, into, notes)
     _merge_siblings(at_hand, into, notes)
     whole = [
