@@ -162,7 +162,7 @@ def _merge_siblings(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | 
     Each call is compared with the one before it in its group only: two spans of one call stand
     next to each other when sorted by their starts.
     """
-    for group_of in (_by_response_id, _by_times, _by_request):
+    for group_of in (_by_response_id, _by_times, _by_request, _by_figures):
         last: dict[Any, SpanKey] = {}
         for key in sorted(at_hand, key=lambda each: (at_hand[each].start_ns, each)):
             call = at_hand[key]
@@ -192,6 +192,12 @@ def _by_times(call: Call, parent: SpanKey | None) -> Any:
 def _by_request(call: Call, parent: SpanKey | None) -> Any:
     if isinstance(call, ModelCall) and call.input:
         return call.key[0], parent, len(call.input), str(call.input[-1])
+    return None
+
+
+def _by_figures(call: Call, parent: SpanKey | None) -> Any:
+    if isinstance(call, ModelCall) and call.usage and call.usage.prompt and call.usage.completion:
+        return call.key[0], parent, call.usage.prompt, call.usage.completion
     return None
 
 

@@ -24,7 +24,8 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
     if _of_one_emitter(outer, inner) or output is False or usage is False or not _names_agree(outer, inner):
         return False
     if not nested:
-        return _overlap(outer, inner) and (output is True or (same_id and usage is True))
+        told = output is True or (usage is True and (same_id or _tells_the_figures(outer, inner)))
+        return _overlap(outer, inner) and told
     if same_id or output is True:
         return same_id or not _answers_on(outer, inner)
     if _agree(outer.input, inner.input, _asked) is False:
@@ -72,6 +73,13 @@ def _complete_each_other(outer: ModelCall, inner: ModelCall) -> bool:
     """
     halves = outer.output and not outer.usage and inner.usage and not inner.output
     return bool(halves) and _within(outer, inner)
+
+
+def _tells_the_figures(one: ModelCall, other: ModelCall) -> bool:
+    """Tell whether one of two spans beside each other is a client's own: the figures again, no content."""
+    known = all(call.usage and call.usage.prompt and call.usage.completion for call in (one, other))
+    alone = (one.output is None) != (other.output is None) and (one.input is None or other.input is None)
+    return known and alone and one.dialect != other.dialect and (_within(one, other) or _within(other, one))
 
 
 def answers(request: ModelCall, record: ModelCall) -> bool:
