@@ -627,3 +627,15 @@ def test_a_piece_is_in_a_crowd_when_another_one_ran_at_its_time(times: list[tupl
         if at != to and one.start_ns < two.end_ns and two.start_ns < one.end_ns
     }
     assert crowded(pieces) == wanted
+
+
+def test_one_id_of_two_histories_goes_with_its_arguments(trace: Any) -> None:
+    """Two programs count their calls alike; each result goes to the call that has the span's arguments."""
+    for at, order in ((0, 7), (1, 8)):
+        first = [trace.user(f"Order {order}?")]
+        asked = trace.said("", trace.ask("c1", "find", order=order))
+        trace.model(at, at + 10, first, asked)
+        trace.tool("find", at + 20, at + 30, id="c1", arguments={"order": order}, result=f"{order} found")
+        trace.model(at + 40, at + 50, [*first, asked, trace.gave("c1", f"{order} found")], trace.said("Here."))
+    documents = [one.trajectory for one in trace.fold().documents]
+    assert [trace.results(one["steps"][1]) for one in documents] == [{"c1": "7 found"}, {"c1": "8 found"}]

@@ -27,7 +27,7 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
         told = output is True or (usage is True and (same_id or _tells_the_figures(outer, inner)))
         return _overlap(outer, inner) and told
     if same_id or output is True:
-        return same_id or not _answers_on(outer, inner)
+        return not _answers_on(outer, inner)
     if _agree(outer.input, inner.input, _asked) is False:
         return False
     return usage is True or (alone and (_only_wraps(outer, inner) or _complete_each_other(outer, inner)))
@@ -37,6 +37,8 @@ def writes_over(outer: ModelCall, inner: ModelCall) -> bool:
     """Tell whether a span around several calls holds what this one wrote there, among what earlier ones left."""
     usage = _usage_agrees(outer, inner, slack=0)
     if usage is False or not _names_agree(outer, inner) or not outer.output or not inner.output:
+        return False
+    if _answers_on(outer, inner):
         return False
     (left, requests), (text, asked) = _said(outer.output), _said(inner.output)
     return bool(text or asked) and text in ("", left) and all(request in requests for request in asked)
