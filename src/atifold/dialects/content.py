@@ -65,7 +65,7 @@ def _drop_the_half(found: Any, depth: int) -> None:
             return
         last = opened(entries[-1]) if is_object(entries[-1]) else {}
         is_history = is_list(found) and any(is_object(entry) and "role" in opened(entry) for entry in found)
-        if is_history and not _is_persons(last):
+        if isinstance(found, list) and is_history and not _is_persons(last):
             found.pop()
             return
         found = entries[-1]

@@ -1,4 +1,4 @@
-"""Place the model calls of subagents that hang under the agent above (GitHub Copilot, github/copilot-cli#4858).
+"""Place the calls of subagents that hang under another agent (GitHub Copilot, github/copilot-cli#4858).
 
 Only a nested agent that has no model call of its own can miss some: those are known by the ids of its tools, or
 by the prompt that it, or the tool call around it, was given.
@@ -6,7 +6,7 @@ by the prompt that it, or the tool call around it, was given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -35,6 +35,50 @@ def placed(calls: Iterable[Call]) -> Sequence[Call]:
     return [replace(c, parent=homes[c.key]) if c.key in homes else c for c in found]
 
 
+def with_own_tools(calls: Sequence[Call]) -> Sequence[Call]:
+    """Return the calls, each tool beside the one model call that asked for it, where it hangs under another agent.
+
+    That agent must have model calls of its own, none of which asked for it; ids that several asked for tell nothing.
+    """
+    by_key = {call.key: call for call in calls}
+    busy: set[SpanKey] = set()
+    asked: dict[tuple[str, str], set[SpanKey | None]] = {}
+    for call in calls:
+        if isinstance(call, ModelCall):
+            place = _place(call, by_key)
+            busy |= {place} if place else set()
+            for part in _parts(call.output, ToolRequest):
+                if part.id:
+                    asked.setdefault((call.key[0], part.id), set()).add(place)
+    return [_beside_its_asker(call, asked, busy, by_key) if isinstance(call, ToolCall) else call for call in calls]
+
+
+def _beside_its_asker(
+    tool: ToolCall,
+    asked: Mapping[tuple[str, str], set[SpanKey | None]],
+    busy: Collection[SpanKey],
+    by_key: Mapping[SpanKey, Call],
+) -> Call:
+    places = asked.get((tool.key[0], tool.id), set()) if tool.id else set()
+    here = _place(tool, by_key)
+    if len(places) != 1 or here is None or here not in busy or here in places:
+        return tool
+    place = next(iter(places))
+    home = by_key.get(place) if place else None
+    apart = isinstance(home, AgentCall) and isinstance(by_key[here], AgentCall)
+    return replace(tool, parent=place) if apart else tool
+
+
+def _place(call: Call, by_key: Mapping[SpanKey, Call]) -> SpanKey | None:
+    """Return the nearest call around another that is no model call."""
+    seen: set[SpanKey] = set()
+    at = call.parent
+    while at is not None and at not in seen and isinstance(by_key.get(at), ModelCall):
+        seen.add(at)
+        at = by_key[at].parent
+    return at if at in by_key else None
+
+
 def _owner(call: Call, by_key: Mapping[SpanKey, Call]) -> SpanKey | None:
     """Return the nearest agent around a call."""
     seen: set[SpanKey] = set()
@@ -48,12 +92,13 @@ def _owner(call: Call, by_key: Mapping[SpanKey, Call]) -> SpanKey | None:
 
 
 def _tool_owners(calls: Iterable[Call], above: Mapping[SpanKey, SpanKey | None]) -> dict[str, SpanKey]:
-    """Return the agent inside which the tool of each id ran; an id of two of them tells nothing."""
-    found: dict[str, set[SpanKey]] = {}
+    """Return the agent inside which the tool of each id ran; an id of two places tells nothing."""
+    found: dict[str, set[SpanKey | None]] = {}
     for call in calls:
-        if isinstance(call, ToolCall) and call.id and call.parent in above and call.parent is not None:
+        if isinstance(call, ToolCall) and call.id:
             found.setdefault(call.id, set()).add(call.parent)
-    return {call_id: next(iter(owners)) for call_id, owners in found.items() if len(owners) == 1}
+    alone = ((call_id, next(iter(places))) for call_id, places in found.items() if len(places) == 1)
+    return {call_id: place for call_id, place in alone if place is not None and place in above}
 
 
 def _prompts(key: SpanKey, by_key: Mapping[SpanKey, Call]) -> frozenset[str]:
@@ -74,7 +119,7 @@ def _home(
     by_key: Mapping[SpanKey, Call],
 ) -> SpanKey | None:
     known = next((by_id[call_id] for call_id in _ids(call) if call_id in by_id), None)
-    if known is not None and above[known] == call.parent:
+    if known is not None and known[0] == call.key[0]:
         return known
     asked = _asked(call.input)
     agents = (key for key, owner in above.items() if owner == call.parent and asked in prompts[key])
