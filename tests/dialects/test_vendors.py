@@ -267,6 +267,22 @@ def test_a_request_that_was_cut_says_so() -> None:
     assert restored("[INFO] {a", Note()) == "[INFO] {a"
 
 
+@pytest.mark.parametrize(
+    ("rest", "kept"),
+    [
+        ('{"role": "assistant", "tool_calls": [{"name": "f", "args": {"id":', 1),
+        ('{"role": "tool", "content": "pac', 1),
+        ('{"role": "user", "content": "tha', 2),
+        ('{"role": "assistant", "content": "ok"}', 2),
+        ('{"role": "assistant", "content": "ok"}], "tools": [{"type": "fun', 2),
+    ],
+)
+def test_the_half_of_a_message_inside_an_object_is_left_out(rest: str, kept: int) -> None:
+    """A person's words are kept as far as they go, and what stands whole before the cut."""
+    found = restored('{"model": "m", "messages": [{"role": "user", "content": "hi"}, ' + rest, Note())
+    assert len(found["messages"]) == kept
+
+
 def test_a_persons_words_before_the_cut_are_kept(chat: MakeSpan, read_one: ReadOne) -> None:
     """Of a message of the model or a tool nothing is: its repetition would be taken for another one."""
     cut = '[{"role": "system", "content": "S"}, {"role": "user", "content": "Where is ord'

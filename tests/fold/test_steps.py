@@ -513,3 +513,25 @@ def test_a_window_that_slides_over_the_history_brings_only_its_news(trace: Any, 
     assert [trace.results(s) for s in document["steps"] if s["source"] == "agent"][:29] == [
         {f"c{n}": f"r{n}"} for n in range(29)
     ]
+
+
+@pytest.mark.parametrize("lost", ["[object Object]", {"result": "<not serializable>"}, '{"result": "N/A"}'])
+def test_a_result_that_was_lost_in_its_wrapper_is_told_by_the_next_request(trace: Any, lost: Any) -> None:
+    """What stands in its place says nothing."""
+    agent, first = trace.agent("a", 0, 99), [trace.user("go")]
+    asked = trace.said("", trace.ask("c1", "look", n=1))
+    trace.model(1, 2, first, asked, parent=agent)
+    trace.tool("look", 3, 4, parent=agent, id="c1", result=lost)
+    trace.model(5, 6, [*first, asked, trace.gave("c1", "found")], trace.said("ok"), parent=agent)
+    assert trace.results(trace.one()["steps"][1]) == {"c1": "found"}
+
+
+def test_a_span_that_tells_nothing_but_another_name_is_the_call_that_was_asked_for(trace: Any) -> None:
+    """Some layers name every tool alike."""
+    agent, first = trace.agent("a", 0, 99), [trace.user("go")]
+    asked = trace.said("", trace.ask("c1", "look", n=1))
+    trace.model(1, 2, first, asked, parent=agent)
+    trace.tool("tool", 3, 4, parent=agent)
+    trace.model(5, 6, [*first, asked, trace.gave("c1", "found")], trace.said("ok"), parent=agent)
+    calls = [call for step in trace.one()["steps"] for call in step.get("tool_calls", ())]
+    assert [call["function_name"] for call in calls] == ["look"]

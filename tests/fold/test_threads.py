@@ -691,9 +691,8 @@ def test_a_title_is_asked_for_beside_the_conversation(trace: Any, workflow: bool
     trace.tool("x", 10, 19, id="c", result="r", parent=owner)
     sent = [trace.user("go"), asked, trace.gave("c", "r")]
     trace.model(20, 29, sent, trace.said("done"), parent=owner, model="m", system="S")
-    document = trace.one()
+    title, document = sorted((one.trajectory for one in trace.fold().documents), key=lambda found: len(found["steps"]))
     assert [text for source, text in trace.outline(document) if source in ("user", "agent")] == ["go", "", "done"]
-    (title,) = document["subagent_trajectories"]
     assert [text for source, text in trace.outline(title) if source == "agent"] == ["Going"]
 
 
@@ -709,3 +708,15 @@ def test_a_call_of_another_prompt_may_be_a_step_of_the_work(trace: Any, why: str
     if why != "no conversation":
         trace.model(10, 19, [go, trace.said("one"), trace.user("on")], trace.said("two"), parent=owner, model="m")
     assert "subagent_trajectories" not in trace.one()
+
+
+def test_one_id_of_two_histories_goes_with_its_arguments(trace: Any) -> None:
+    """Two programs count their calls alike; each result goes to the call that has the span's arguments."""
+    for at, order in ((0, 7), (1, 8)):
+        first = [trace.user(f"Order {order}?")]
+        asked = trace.said("", trace.ask("c1", "find", order=order))
+        trace.model(at, at + 10, first, asked)
+        trace.tool("find", at + 20, at + 30, id="c1", arguments={"order": order}, result=f"{order} found")
+        trace.model(at + 40, at + 50, [*first, asked, trace.gave("c1", f"{order} found")], trace.said("Here."))
+    documents = [one.trajectory for one in trace.fold().documents]
+    assert [trace.results(one["steps"][1]) for one in documents] == [{"c1": "7 found"}, {"c1": "8 found"}]

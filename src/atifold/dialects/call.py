@@ -12,7 +12,7 @@ from atifold.dialects.failure import failure, tells_failure
 from atifold.dialects.messages import shown
 from atifold.dialects.parents import Parent
 from atifold.dialects.table import CallKind, Dialect, Fields, Verdict, apply_rows, uses_of
-from atifold.dialects.usage import normalise
+from atifold.dialects.usage import normalise, total_of
 from atifold.dialects.values import Note, word
 from atifold.spans import Attributes, Span
 
@@ -62,7 +62,8 @@ def make(span: Span, recognised: Recognised, parent: Parent, note: Note) -> Call
     plain["extra"] = {**kept, **extra}
     if figures and record is not ToolCall:
         has_content = bool(plain.get("input") or plain.get("output"))
-        plain["usage"] = normalise(Usage(**figures, raw=raw), note, has_content=has_content)
+        usage, total = Usage(**figures, raw=raw), total_of(span.attributes)
+        plain["usage"] = normalise(usage, note, has_content=has_content, total=total)
     if kind is CallKind.WORKFLOW:
         plain["workflow"] = True
     if record is ToolCall and isinstance(plain.get("result"), str):

@@ -6,13 +6,14 @@ entries before the cut are kept, and a note says `truncated`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from atifold.calls import MISSING, Text
-from atifold.dialects.cut_json import mended, whole_entries
-from atifold.dialects.messages import read_messages, read_parts
+from atifold.dialects.cut_json import mended, still_open, whole_entries
+from atifold.dialects.messages import opened, read_messages, read_parts
 from atifold.dialects.reprs import from_repr
-from atifold.dialects.values import Note, is_placeholder, parse, parsed, plain
+from atifold.dialects.values import Note, is_placeholder, parse, parsed, plain, uncoated
 from atifold.jsontext import scrub
 from atifold.kinds import is_list, is_object
 
@@ -24,8 +25,8 @@ def structured(value: Any, note: Note) -> Any:
     """Return the value behind JSON text, the whole entries of a list that was cut, or MISSING for a plain text."""
     if not isinstance(value, str):
         return plain(value)
-    opened = value.lstrip()[:1]
-    if opened not in ("[", "{", '"'):
+    sign = value.lstrip()[:1]
+    if sign not in ("[", "{", '"'):
         return MISSING
     try:
         found = parse(value)
@@ -34,10 +35,10 @@ def structured(value: Any, note: Note) -> Any:
         if found is not MISSING:
             note("content in Python's own notation, read as JSON")
             return found
-        if opened != "[":
+        if sign != "[":
             return _before_the_cut(value, note)
     else:
-        inner = parsed(found) if isinstance(found, str) and found.lstrip()[:1] in ("[", "{") else MISSING
+        inner = parsed(uncoated(found)) if isinstance(found, str) and found.lstrip()[:1] in ("[", "{", '"') else MISSING
         return found if inner is MISSING else inner
     found, rest = whole_entries(value)
     note(f"content {TRUNCATED}: {len(found)} whole entries kept")
@@ -48,7 +49,32 @@ def _before_the_cut(value: str, note: Note) -> Any:
     """Return what is left of an object or a text that was cut, MISSING for what is no JSON."""
     found = mended(value)
     note(f"content {TRUNCATED} or broken: " + ("no JSON" if found is MISSING else "what stands before the cut is kept"))
+    if found is not MISSING:
+        _drop_the_half(found, still_open(value))
     return found
+
+
+def _drop_the_half(found: Any, depth: int) -> None:
+    """Take the message that the cut went through, if it is no person's, out of a history inside an object.
+
+    `depth` counts the lists and objects that were open at the cut: they are the last ones at each level.
+    """
+    for _ in range(depth - 1):
+        entries = list(found.values()) if is_object(found) else found
+        if not is_list(entries) or not entries:
+            return
+        last = opened(entries[-1]) if is_object(entries[-1]) else {}
+        is_history = is_list(found) and any(is_object(entry) and "role" in opened(entry) for entry in found)
+        if isinstance(found, list) and is_history and not _is_persons(last):
+            found.pop()
+            return
+        found = entries[-1]
+
+
+def _is_persons(message: Mapping[str, Any]) -> bool:
+    """Tell whether a message is a person's, and some of it stands before the cut."""
+    told = str(message.get("role")).lower() in _TOLD
+    return told and _says(message.get("content") or message.get("parts"))
 
 
 def _with_the_cut(found: list[Any], rest: str) -> list[Any]:
@@ -57,9 +83,7 @@ def _with_the_cut(found: list[Any], rest: str) -> list[Any]:
     The part of an answer or of a result would be taken for another one when it is repeated whole.
     """
     cut = mended(rest) if rest.startswith("{") else MISSING
-    if not is_object(cut) or str(cut.get("role")).lower() not in _TOLD:
-        return found
-    return [*found, cut] if _says(cut.get("content") or cut.get("parts")) else found
+    return [*found, cut] if is_object(cut) and _is_persons(cut) else found
 
 
 def _says(content: Any) -> bool:

@@ -30,6 +30,20 @@ def whole_entries(text: str) -> tuple[list[Any], str]:
     return found, text[at:]
 
 
+def still_open(text: str) -> int:
+    """Return how many lists and objects are open where JSON text was cut."""
+    depth, in_text, escaped = 0, False, False
+    for sign in text:
+        if in_text:
+            in_text = escaped or sign != '"'
+            escaped = sign == "\\" and not escaped
+        elif sign == '"':
+            in_text = True
+        else:
+            depth += (sign in _CLOSERS) - (sign in "}]")
+    return depth
+
+
 def mended(text: str) -> Any:
     """Return the value of JSON text with what is still open closed at the cut, MISSING where that is none.
 

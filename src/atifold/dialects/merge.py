@@ -14,7 +14,17 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
-from atifold.dialects.sameness import answers, has_left_overs, same_agent, same_model_call, same_tool_call, told_by_two
+from atifold.dialects.copies import copies
+from atifold.dialects.sameness import (
+    answers,
+    has_left_overs,
+    same_agent,
+    same_model_call,
+    same_tool_call,
+    told_by_two,
+    uncached,
+    writes_over,
+)
 from atifold.spans import SpanKey
 
 _C = TypeVar("_C", bound=Call)
@@ -78,6 +88,10 @@ def merge(calls: Iterable[Call]) -> Merged:
     at_hand = {call.key: call for call in calls}
     into: dict[SpanKey, SpanKey | None] = {}
     notes: list[str] = []
+    for copy, original in copies(at_hand).items():
+        kept = _survivor(original, into)
+        if kept is not None and kept != copy:
+            _drop(at_hand[copy], at_hand[kept], at_hand, into, notes)
     _merge_nested(at_hand, into, notes)
     _merge_siblings(at_hand, into, notes)
     whole = [
@@ -106,23 +120,30 @@ def _merge_nested(at_hand: dict[SpanKey, Call], into: dict[SpanKey, SpanKey | No
     for key in _innermost_first(at_hand):
         inner = at_hand.get(key)
         outer = at_hand.get(inner.parent) if inner is not None and inner.parent is not None else None
-        if inner is None or outer is None or not _is_one(outer, inner, alone=inside[outer.key] == 1):
+        if inner is None or outer is None:
             continue
+        same = _is_one(outer, inner, alone=inside[outer.key] == 1)
         if isinstance(inner, ModelCall) and isinstance(outer, ModelCall) and models[outer.key] > 1:
-            at_hand[inner.key] = _told_around(outer, inner)
+            if not same and not writes_over(outer, inner):
+                continue
+            at_hand[inner.key] = _told_around(outer, inner, whole=same)
             _drop(outer, inner, at_hand, into, notes)
             into[outer.key] = outer.parent
-        else:
+        elif same:
             at_hand[outer.key] = _merged(outer, inner)
             inside[outer.key] += inside.get(key, 0) - 1
             _drop(inner, outer, at_hand, into, notes)
 
 
-def _told_around(outer: ModelCall, inner: ModelCall) -> ModelCall:
-    """Return a call with what was written onto the span around it and other calls, which is no call (LiteLLM)."""
-    return replace(
-        _one_model_call(outer, inner), key=inner.key, name=inner.name, start_ns=inner.start_ns, end_ns=inner.end_ns
-    )
+def _told_around(outer: ModelCall, inner: ModelCall, *, whole: bool) -> ModelCall:
+    """Return a call with what was written onto the span around it and other calls, which is no call (LiteLLM).
+
+    Not `whole`: the content on that span is in part that of earlier calls.
+    """
+    one = _one_model_call(outer, inner)
+    if not whole:
+        one = replace(one, input=inner.input or outer.input, output=inner.output or outer.output)
+    return replace(one, key=inner.key, name=inner.name, start_ns=inner.start_ns, end_ns=inner.end_ns)
 
 
 def _innermost_first(at_hand: dict[SpanKey, Call]) -> list[SpanKey]:
@@ -255,11 +276,16 @@ def _says_nothing(value: Any) -> bool:
 
 
 def _usage(outer: Usage | None, inner: Usage | None) -> Usage | None:
-    """Return the innermost figures, those of the outer span only where the inner one has none."""
+    """Return the innermost figures, those of the outer span only where the inner one has none.
+
+    Where the two prompts differ by what a cache took part in, the larger one is the whole.
+    """
     if outer is None or inner is None:
         return inner or outer
     names = ("prompt", "completion", "cached", "cache_write", "reasoning")
     found = {name: getattr(outer, name) if getattr(inner, name) is None else getattr(inner, name) for name in names}
+    if inner.prompt is not None and outer.prompt is not None and uncached(outer) == inner.prompt:
+        found["prompt"] = outer.prompt
     return Usage(**found, raw={**outer.raw, **inner.raw})
 
 

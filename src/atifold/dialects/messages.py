@@ -7,7 +7,7 @@ their keys are called, so one table of readers serves all.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -17,7 +17,7 @@ from atifold.dialects.failure import tells_failure
 from atifold.dialects.media import read_image, read_media, read_url
 from atifold.dialects.reprs import from_repr
 from atifold.dialects.shown import image_blocks
-from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, word
+from atifold.dialects.values import Note, arguments, is_placeholder, parsed, plain, uncoated, word
 from atifold.dialects.vendor_parts import BY_TYPE, bedrock_reasoning, joined_texts, sdk_value, typeless_part
 from atifold.jsontext import scrub, text_of, to_json_text
 from atifold.kinds import is_list, is_object
@@ -78,7 +78,7 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
     """Read one message object; a user message that also carries tool results becomes two."""
     item = opened(item)
     role = role_of(item.get("role"), speaker)
-    content = item["parts"] if item.get("parts") is not None else item.get("content")
+    content = _written_parts(item["parts"]) if item.get("parts") is not None else item.get("content")
     parts = [*_message_reasoning(item), *read_parts(content, note)]
     parts += _tool_calls(item.get("tool_calls") or _beside(item).get("tool_calls"), parts, note)
     if role == "assistant":
@@ -89,17 +89,40 @@ def read_message(item: Mapping[str, Any], note: Note, speaker: str = "user") -> 
     return by_role(role, parts, word(item.get("name")), word(item.get("atifold.origin")))
 
 
+def _written_parts(held: Any) -> Any:
+    """Return parts that are JSON text, all of them or each one, as what the text holds; any others as they are."""
+    if isinstance(held, str):
+        found = parsed(uncoated(held)) if held.lstrip()[:1] in ("[", "{", '"') else MISSING
+        return _written_parts(found) if is_list(found) or is_object(found) else held
+    return [_written_part(part) for part in held] if is_list(held) else held
+
+
+def _written_part(part: Any) -> Any:
+    """Return the part of a known type behind JSON text, anything else as it is."""
+    found = parsed(part) if isinstance(part, str) and part.lstrip().startswith("{") else MISSING
+    return found if is_object(found) and has_known_type(found) else part
+
+
 def _behind_repr(part: Part, note: Note) -> list[Part]:
     """Return what a text stands for that is the Python repr of a message or of one of its items."""
     found = from_repr(part.text) if isinstance(part, Text) else MISSING
     found = MISSING if found is MISSING else plain(found)
-    if is_list(found) and found and all(is_object(each) and has_known_type(each) for each in found):
-        return read_parts(found, note)
-    if not is_object(found) or not (has_known_type(found) or found.get("role") == "assistant"):
-        return [part]
-    if found.get("role") == "assistant":
+    items: Sequence[Any] = found if is_list(found) else [found]
+    if items and all(is_object(each) and (has_known_type(each) or _is_openai_call(each)) for each in items):
+        return [inner for each in items for inner in _item(each, note)]
+    if is_object(found) and found.get("role") == "assistant":
         return [inner for message in read_message(found, note, "assistant") for inner in message.parts]
-    return read_parts(found, note)
+    return [part]
+
+
+def _item(found: Mapping[str, Any], note: Note) -> list[Part]:
+    return [_openai_call(found, note)] if _is_openai_call(found) else read_parts(found, note)
+
+
+def _is_openai_call(found: Mapping[str, Any]) -> bool:
+    """Tell whether an object is an entry of OpenAI's `tool_calls`, and not the definition of a tool."""
+    function = found.get("function")
+    return is_object(function) and "arguments" in function and "name" in function
 
 
 def opened(item: Mapping[str, Any]) -> Mapping[str, Any]:

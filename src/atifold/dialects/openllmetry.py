@@ -7,12 +7,13 @@ entity and the association properties only.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
 from atifold.calls import MISSING
 from atifold.dialects import entity, values
 from atifold.dialects.about import About, Generation
-from atifold.dialects.flat import trees
+from atifold.dialects.flat import Tree, trees
 from atifold.dialects.flat_messages import flat_definitions, flat_finish_reasons, read_flat
 from atifold.dialects.table import AGENTS, MODELS, TOOLS, CallKind, Dialect, Fields, Ignored, Row, Verdict
 from atifold.dialects.values import Note
@@ -27,7 +28,6 @@ _OUTPUT: Final = "traceloop.entity.output"
 _PROMPTS: Final = "gen_ai.prompt."
 _COMPLETIONS: Final = "gen_ai.completion."
 _FUNCTIONS: Final = "llm.request.functions."
-_TOTALS: Final = ("llm.usage.total_tokens", "gen_ai.usage.total_tokens")
 _FLAT: Final = re.compile(r"gen_ai\.(?:prompt|completion)\.\d")
 _PREFIXES: Final = ("traceloop.", _FUNCTIONS, "llm.request.type", "llm.usage.")
 _PROPERTIES: Final = "traceloop.association.properties."
@@ -88,25 +88,21 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         for field, name, read in (("input", _INPUT, entity.asked), ("output", _OUTPUT, entity.said)):
             if name in span.attributes and field not in fields:
                 _put(fields, field, read(entity.restored(span.attributes[name], note), note))
+        _put_messages(span, fields, note)
 
 
 def _complete_model(span: Span, fields: Fields, note: Note) -> None:
-    found = trees(span.attributes, (_PROMPTS, _COMPLETIONS, _FUNCTIONS))
-    completions = found[_COMPLETIONS]
-    _put(fields, "input", read_flat(found[_PROMPTS], note, "user"))
-    _put(fields, "output", read_flat(completions, note, "assistant"))
+    found = _put_messages(span, fields, note)
     _put(fields, "tools", flat_definitions(found[_FUNCTIONS]))
-    _put(fields, "finish_reasons", flat_finish_reasons(completions) or MISSING)
-    _include_cache(span, fields)
+    _put(fields, "finish_reasons", flat_finish_reasons(found[_COMPLETIONS]) or MISSING)
 
 
-def _include_cache(span: Span, fields: Fields) -> None:
-    """Add the cache to a prompt that was counted without it, as older versions do for Anthropic: the total tells."""
-    total = next((values.number(span.attributes[name]) for name in _TOTALS if name in span.attributes), None)
-    cache = fields.get("usage.cached", 0) + fields.get("usage.cache_write", 0)
-    prompt = fields.get("usage.prompt")
-    if prompt is not None and cache and total == prompt + fields.get("usage.completion", 0) + cache:
-        fields["usage.prompt"] = prompt + cache
+def _put_messages(span: Span, fields: Fields, note: Note) -> Mapping[str, Tree]:
+    """Fill in flat messages, also of an agent's span onto which its calls wrote theirs; return what is flat."""
+    found = trees(span.attributes, (_PROMPTS, _COMPLETIONS, _FUNCTIONS))
+    _put(fields, "input", read_flat(found[_PROMPTS], note, "user"))
+    _put(fields, "output", read_flat(found[_COMPLETIONS], note, "assistant"))
+    return found
 
 
 def _complete_tool(span: Span, fields: Fields, note: Note) -> None:

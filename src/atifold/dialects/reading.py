@@ -19,15 +19,16 @@ from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
 from atifold.dialects.openinference import OPENINFERENCE, is_node
 from atifold.dialects.parents import Parent, resolve
-from atifold.dialects.placing import placed
+from atifold.dialects.placing import placed, with_own_tools
 from atifold.dialects.registry import DIALECTS
 from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
 from atifold.dialects.spoken import spoken
 from atifold.dialects.table import CallKind, uses_of
+from atifold.dialects.ties import ties
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
-from atifold.spans import Link, LogRecord, Span, SpanKey
+from atifold.spans import LogRecord, Span, SpanKey
 
 _NOISE: Final = (
     ("http.request.method", "http"),
@@ -73,36 +74,23 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     parents = adopted(at_hand, plain, {key: each.kind for key, each in recognised.items()})
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
-    calls = _with_links(calls, at_hand)
     merged, notes, into = merge(completed(_real(calls, at_hand, tally)))
     told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
-        calls=tuple(settle(placed(told))),
+        calls=tuple(settle(with_own_tools(placed(told)))),
         ignored=dict(sorted(Counter(tally.ignored.values()).items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),
         unknown_keys=dict(sorted(tally.unknown.items())),
         merged=into,
         passed_over=_passed_over(tally.ignored, parents, into),
+        ties=_kept(ties(at_hand, recognised.keys(), parents), into),
     )
 
 
-def _with_links(calls: Sequence[Call], spans: Mapping[SpanKey, Span]) -> list[Call]:
-    """Return the calls, the outermost ones with the links of the spans around them, which are no calls."""
-    if not any(span.links for span in spans.values()):
-        return list(calls)
-    return [replace(c, links=(*c.links, *_links_above(c.key, spans))) if c.parent is None else c for c in calls]
-
-
-def _links_above(key: SpanKey, spans: Mapping[SpanKey, Span]) -> list[Link]:
-    found: list[Link] = []
-    seen = {key}
-    parent_id = spans[key].parent_id
-    while parent_id is not None and (key := (key[0], parent_id)) in spans and key not in seen:
-        seen.add(key)
-        found += spans[key].links
-        parent_id = spans[key].parent_id
-    return found
+def _kept(found: Mapping[SpanKey, SpanKey], into: Mapping[SpanKey, SpanKey]) -> dict[SpanKey, SpanKey]:
+    """Return ties between the calls that are left of those that were traced twice."""
+    return {into.get(key, key): into.get(target, target) for key, target in found.items()}
 
 
 def _passed_over(

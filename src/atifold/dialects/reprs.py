@@ -11,6 +11,9 @@ from atifold.calls import MISSING
 _OBJECT: Final = re.compile(r"[A-Z]\w*\(\w+=|\{\s*'|\[\s*(?:\{\s*'|[A-Z]\w*\(\w+=)")
 """How the repr of an object begins: a call with keywords, a dict with a text as its first key, a list of these."""
 
+_MEMBER: Final = re.compile(r"<[A-Za-z_][\w.]*: ('[^'\\]*'|-?[\d.]+)>")
+"""How the repr of an enum's member looks: `<Status.DONE: 'done'>`."""
+
 _LONGEST: Final = 1_000_000
 
 
@@ -24,8 +27,13 @@ def from_repr(text: str) -> Any:
     """
     if len(text) > _LONGEST or _OBJECT.match(text) is None:
         return MISSING
+    found = _read(text.strip())
+    return _read(_MEMBER.sub(r"\1", text.strip())) if found is MISSING and _MEMBER.search(text) else found
+
+
+def _read(text: str) -> Any:
     try:
-        return _value(ast.parse(text.strip(), mode="eval").body)
+        return _value(ast.parse(text, mode="eval").body)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return MISSING
 

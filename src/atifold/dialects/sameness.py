@@ -33,10 +33,32 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
     if not nested:
         return _overlap(outer, inner) and (output is True or (same_id is True and usage is True))
     if same_id or output is True:
-        return True
+        return not _answers_on(outer, inner)
     if _agree(outer.input, inner.input, _asked) is False:
         return False
     return usage is True or (alone and (_only_wraps(outer, inner) or _complete_each_other(outer, inner)))
+
+
+def writes_over(outer: ModelCall, inner: ModelCall) -> bool:
+    """Tell whether a span around several calls holds what this one wrote there, among what earlier ones left."""
+    usage = _usage_agrees(outer, inner, slack=0)
+    if usage is False or not _names_agree(outer, inner) or not outer.output or not inner.output:
+        return False
+    if _answers_on(outer, inner):
+        return False
+    (left, requests), (text, asked) = _said(outer.output), _said(inner.output)
+    return bool(text or asked) and text in ("", left) and all(request in requests for request in asked)
+
+
+def _answers_on(outer: ModelCall, inner: ModelCall) -> bool:
+    """Tell whether a request goes on from the other's answer: it has it in its history once more often."""
+    if not outer.output or not outer.input or not inner.input or len(inner.input) <= len(outer.input):
+        return False
+    answer = _said(outer.output)
+    before, after = (
+        sum(_said((m,)) == answer for m in call.input or () if m.role == "assistant") for call in (outer, inner)
+    )
+    return after > before
 
 
 def _of_one_emitter(one: Call, other: Call) -> bool:
@@ -147,16 +169,12 @@ def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | Non
 
 
 def _prompts_agree(one: Usage, other: Usage) -> bool | None:
-    """Compare prompts; one side may have counted without the cache, of which then the other one alone tells."""
+    """Compare prompts; one side may have counted without the cache, of which the other one tells."""
     difference = _differ(one.prompt, other.prompt)
     if not difference:
         return None if difference is None else True
-    less, more = sorted((one, other), key=lambda usage: usage.prompt or 0)
-    return (
-        not less.cached
-        and bool(more.cached)
-        and difference in (more.cached, (more.cached or 0) + (more.cache_write or 0))
-    )
+    more = max(one, other, key=lambda usage: usage.prompt or 0)
+    return difference in (more.cached, (more.cached or 0) + (more.cache_write or 0))
 
 
 def _differ(first: int | None, second: int | None) -> int | None:
@@ -165,6 +183,12 @@ def _differ(first: int | None, second: int | None) -> int | None:
 
 def _equal(one: str | None, other: str | None) -> bool | None:
     return None if one is None or other is None else one == other
+
+
+def uncached(usage: Usage) -> int | None:
+    """Return the tokens of a request that no cache took part in: one layer may count these alone. None: all."""
+    aside = (usage.cached or 0) + (usage.cache_write or 0)
+    return usage.prompt - aside if usage.prompt is not None and aside else None
 
 
 def _names_agree(one: ModelCall, other: ModelCall) -> bool:

@@ -30,8 +30,13 @@ ROWS: Final = (Row("conversation", ("session.id",)),)
 
 
 def marks(span: Span) -> bool:
-    """Tell whether Strands wrote an attribute of its own."""
-    return any(name in span.attributes for name in _MARKS)
+    """Tell whether Strands wrote an attribute of its own, or told of a tool as of a message and its answer."""
+    return any(name in span.attributes for name in _MARKS) or _is_told_in_events(span)
+
+
+def _is_told_in_events(span: Span) -> bool:
+    is_tool = span.attributes.get("gen_ai.operation.name") == "execute_tool"
+    return is_tool and any(event.name in (_ARGUMENTS, CHOICE) for event in span.events)
 
 
 def classify(span: Span) -> Verdict:
@@ -84,6 +89,7 @@ def _opened(result: Any) -> Any:
 
 STRANDS: Final = Dialect(
     name="strands",
+    marks_events=True,
     marks=marks,
     rows=ROWS,
     classify=classify,

@@ -75,8 +75,10 @@ def _counts(value: Mapping[str, Any]) -> dict[str, int]:
         if count is not None:
             found[field] = count
     is_raw = any(name in value for name in _ANTHROPIC) and not any(name in value for name in _INCLUSIVE)
-    if is_raw and "usage.prompt" in found:
-        found["usage.prompt"] += found.get("usage.cached", 0) + found.get("usage.cache_write", 0)
+    aside = found.get("usage.cached", 0) + found.get("usage.cache_write", 0)
+    whole = found.get("usage.prompt", 0) + found.get("usage.completion", 0) + aside
+    if (is_raw or _count(value.get("total_tokens")) == whole) and "usage.prompt" in found:
+        found["usage.prompt"] += aside
     if any(name in value for name in _GEMINI):
         found["usage.completion"] = found.get("usage.completion", 0) + found.get("usage.reasoning", 0)
     return found

@@ -83,6 +83,13 @@ def parsed(text: str) -> Any:
         return MISSING
 
 
+def uncoated(text: str) -> str:
+    """Return what is behind JSON text of a text, however often it was wrapped so; any other text as it is."""
+    while text.lstrip().startswith('"') and isinstance(inner := parsed(text), str):
+        text = inner
+    return text
+
+
 def plain(value: Any, depth: int = 0) -> Any:
     """Return a value as JSON holds it, the same whether it came from a file or from live objects.
 
@@ -193,7 +200,7 @@ def effort(value: Any, note: Note) -> Any:
 
 
 def arguments(value: Any, note: Note) -> Any:
-    """Read a tool's arguments: structured, as JSON text, as JSON text inside JSON text, or as a Python repr.
+    """Read a tool's arguments: structured, as JSON text, as JSON text inside JSON texts, or as a Python repr.
 
     A text that is no JSON stays as it is; a note says so when it looks as if it should have been.
     """
@@ -201,26 +208,23 @@ def arguments(value: Any, note: Note) -> Any:
         return MISSING
     if not isinstance(value, str):
         return plain(value)
-    found = parsed(value)
-    if isinstance(found, str) and found.lstrip().startswith(("{", "[")):
-        inner = parsed(found)
-        found = found if inner is MISSING else inner
-    if found is MISSING and value.lstrip().startswith(("{", "[")):
-        found = from_repr(value.strip())
+    bare = uncoated(value)
+    if not bare.lstrip().startswith(("{", "[")):
+        found = parsed(value)
+        return scrub(value) if found is MISSING else plain(found)
+    found = parsed(bare)
+    if found is MISSING:
+        found = from_repr(bare.strip())
         note("arguments that are no JSON, " + ("kept as text" if found is MISSING else "read as Python wrote them"))
-    if found is not MISSING:
-        return plain(found)
-    return scrub(value)
+    return scrub(bare) if found is MISSING else plain(found)
 
 
 def result(value: Any, _note: Note) -> Any:
-    """Read a tool's result: a text as it is, any other value as it is; JSON text inside JSON text loses one coat."""
+    """Read a tool's result: a text or any other value as it is; JSON text inside JSON texts loses their coats."""
     if is_placeholder(value) and value is not None and value != "":
         return MISSING
     if not isinstance(value, str):
         return plain(value)
-    if value.startswith(('"{', '"[')):
-        inner = parsed(value)
-        if isinstance(inner, str):
-            return inner
+    if value.startswith(('"{', '"[', '"\\"')):
+        return scrub(uncoated(value))
     return scrub(value)

@@ -16,12 +16,12 @@ from atifold.fold.continued import with_continuations
 from atifold.fold.documents import Document, calls_of, write
 from atifold.fold.doubts import Doubts
 from atifold.fold.groups import Groups, group_by_conversation, group_by_trace
-from atifold.fold.linked import linked
 from atifold.fold.pictures import Pictures
 from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
 from atifold.fold.threads import Thread, threads_of
+from atifold.fold.tied import Tied, tied
 
 __all__ = ["NO_ROOT", "Document", "Folded", "fold"]
 
@@ -48,14 +48,16 @@ def fold(
 
     With `trace` each trace is folded apart, except that a leg which resumes a paused agent joins
     that agent's document. With `conversation` traces of one conversation id are folded together, and
-    those without one that plainly carry on another's messages or ran within a call that they are linked
-    to, their agents joined in order where nothing speaks against it. `files` says that documents lie side
-    by side in a folder: images that a trace holds as data become files of theirs (`Document.files`), and
-    the document of a trace names the file of the one that carries it on; without, the data is left out.
-    `rootless` are the ids of traces whose root is known to be missing: their documents are incomplete.
+    those without one that plainly carry on another's messages or are linked to it, their agents joined in
+    order where nothing speaks against it. `files` says that documents lie side by side in a folder: images
+    that a trace holds as data become files of theirs (`Document.files`), and the document of a trace names
+    the file of the one that carries it on; without, the data is left out. `rootless` are the ids of traces
+    whose root is known to be missing: their documents are incomplete.
     """
-    calls: tuple[Call, ...] = linked(reading.calls) if group == "conversation" else reading.calls
-    groups = (group_by_conversation if group == "conversation" else group_by_trace)(calls)
+    told = tied(reading) if group == "conversation" else Tied(reading)
+    reading = told.reading
+    calls: tuple[Call, ...] = reading.calls
+    groups = group_by_conversation(calls, told) if group == "conversation" else group_by_trace(calls)
     scopes = scopes_of(calls, groups.group_of)
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()

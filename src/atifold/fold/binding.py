@@ -89,7 +89,7 @@ class Binding:
         self._know_names()
         rest = [tool for tool in rest if not self._bind_one(tool, self._told(tool))]
         rest = [tool for tool in rest if not self._bind_one(tool, self._by_name.get(tool.tool))]
-        return [tool for tool in rest if tool.tool or not self._bind_one(tool, self._nameless(tool))]
+        return [tool for tool in rest if not (_is_silent(tool) and self._bind_one(tool, self._nameless(tool)))]
 
     def _know_ids(self, at: int, step: Step) -> None:
         """Note the calls of a step by id; where one id stands for several, also by their arguments."""
@@ -150,7 +150,7 @@ class Binding:
         return self._by_told.get((tool.tool, "result " + spoken(result_text(tool.result))))
 
     def _nameless(self, tool: ToolCall) -> _Known | None:
-        """Return the calls of the step that a span without a name ran in."""
+        """Return the calls of the step that a span which does not tell what it ran for ran in."""
         at = self.home(tool)
         if at is None:
             return None
@@ -176,6 +176,12 @@ class Binding:
         """Bind a span to a call."""
         asked.bind(tool)
         self.bound[tool.key] = asked
+
+
+def _is_silent(tool: ToolCall) -> bool:
+    """Tell whether a span has no name, or nothing but a name, which nobody asked for, and did not fail."""
+    told = tool.id or tool.failure or tool.arguments is not MISSING or tool.result is not MISSING
+    return not tool.tool or not told
 
 
 def _argument_marks(asked: Asked) -> Iterator[str]:

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from atifold.calls import AgentCall, ModelCall, ToolCall, ToolResponse
+from atifold.calls import AgentCall, ModelCall, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.messages import (
     Mark,
+    arguments_mark,
     assistant_marks,
     body_of,
     parts_of,
@@ -102,6 +103,9 @@ class Continuity:
         self._asked: dict[tuple[str, str], int] = {}
         self._begun: dict[tuple[str, tuple[Mark, ...]], int] = {}
         self._askers: dict[str, int] = {}
+        self._rivals: set[str] = set()
+        self._requests: dict[int, tuple[int, ToolRequest]] = {}
+        self._by_told: dict[tuple[str, str], int] | None = None
 
     def group(self, pieces: Sequence[Piece]) -> list[list[int]]:
         """Return the indexes of the pieces, group by group, in order of first appearance."""
@@ -117,10 +121,25 @@ class Continuity:
         return [group.pieces for group in self._groups]
 
     def asker(self, tool: ToolCall) -> int | None:
-        """Return the group that asked for a tool call by its id or its name, None where none did."""
-        if tool.id and plain_id(tool.id) in self._askers:
-            return self._askers[plain_id(tool.id)]
-        return self._askers.get("name:" + tool.tool)
+        """Return the group that asked for a tool call by its id or its name, None where none did.
+
+        Of several that asked so, the one that gave its arguments.
+        """
+        known = plain_id(tool.id) if tool.id and plain_id(tool.id) in self._askers else "name:" + tool.tool
+        if known in self._rivals:
+            told = self._told_requests().get((known, arguments_mark(tool.arguments)))
+            if told is not None:
+                return told
+        return self._askers.get(known)
+
+    def _told_requests(self) -> dict[tuple[str, str], int]:
+        """Return the group that asked last, by id or name and by arguments; made when it is first asked for."""
+        if self._by_told is None:
+            self._by_told = {}
+            for at, request in self._requests.values():
+                for known in _known_by(request):
+                    self._by_told[known, arguments_mark(request.arguments)] = at
+        return self._by_told
 
     def _member(self, piece: Piece) -> str:
         """Return the member whose histories alone a piece may carry on; "" where names tell nothing."""
@@ -212,11 +231,21 @@ class Continuity:
             for mark in assistant_marks(call.output or ()):
                 self._said[member, mark] = at
             for request in requests_of((*(call.output or ()), *(call.input or ())[-LOOK_BACK:])):
-                self._askers["name:" + request.name] = at
+                self._requests[id(request)] = (at, request)
+                for known in _known_by(request):
+                    if self._askers.setdefault(known, at) != at:
+                        self._rivals.add(known)
+                    self._askers[known] = at
                 if request.id:
-                    self._askers[plain_id(request.id)] = self._asked[member, plain_id(request.id)] = at
+                    self._asked[member, plain_id(request.id)] = at
         if piece.models and piece.models[0].input:
             self._begun.setdefault((member, _beginning(piece.models[0])), at)
+
+
+def _known_by(request: ToolRequest) -> tuple[str, ...]:
+    """Return what a tool call is known by: its name, and its id where it has one."""
+    name = "name:" + request.name
+    return (name, plain_id(request.id)) if request.id else (name,)
 
 
 def _begins_midway(call: ModelCall) -> bool:

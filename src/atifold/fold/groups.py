@@ -12,6 +12,7 @@ from atifold.fold.carried import carried
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import time_key
 from atifold.fold.report import Heading
+from atifold.fold.tied import TIED, Tied
 from atifold.spans import SpanKey
 
 JOINED: Final = "a trace that names no conversation carries on another one, by its messages"
@@ -40,12 +41,12 @@ class Groups:
         return len(set(groups)) < len(groups)
 
 
-def group_by_conversation(calls: Iterable[Call]) -> Groups:
+def group_by_conversation(calls: Iterable[Call], links: Tied | None = None) -> Groups:
     """Return the group of each trace id: its conversation's, that of the trace that it carries on, or itself.
 
     A trace's conversation is that of its outermost call that names one. One that names none carries on
-    another where its messages say so and it is plain. A trace of nothing but tool calls goes to the
-    group that asked for the first of its calls by id.
+    another where it is linked to it, or where its messages say so and it is plain. A trace of nothing but
+    tool calls goes to the group that asked for the first of its calls by id.
     """
     unique = {call.key: call for call in calls}
     nesting = depths(unique)
@@ -54,6 +55,7 @@ def group_by_conversation(calls: Iterable[Call]) -> Groups:
         by_trace[call.key[0]].append(call)
     named = {trace: next((c.conversation for c in found if c.conversation), None) for trace, found in by_trace.items()}
     known = {trace: f"conversation {name}" if name else trace for trace, name in named.items()}
+    _put_linked(links.after if links else {}, named, known)
     told = carried(by_trace, known, [known[trace] for trace, name in named.items() if name])
     groups = {trace: told.group(name) for trace, name in known.items()}
     askers = _Askers(by_trace, groups)
@@ -62,7 +64,18 @@ def group_by_conversation(calls: Iterable[Call]) -> Groups:
             asked = (askers.of(call) for call in found if isinstance(call, ToolCall))
             groups[trace] = next((group for group in asked if group is not None), trace)
     words: dict[str, tuple[Heading, str]] = dict.fromkeys(told.joined, ("inferred", JOINED))
+    words |= dict.fromkeys((*links.traces, *links.after) if links else (), ("inferred", TIED))
     return Groups(groups, _apart(by_trace, groups), {**words, **dict.fromkeys(told.doubtful, ("unsure", DOUBTFUL))})
+
+
+def _put_linked(after: Mapping[str, str], named: Mapping[str, str | None], known: dict[str, str]) -> None:
+    """Give traces that name no conversation the group of the earlier trace that they are linked to."""
+    for trace in after:
+        at, seen = trace, {trace}
+        while named.get(at) is None and after.get(at) is not None and after[at] not in seen:
+            at = after[at]
+            seen.add(at)
+        known[trace] = known.get(at, at)
 
 
 def group_by_trace(calls: Iterable[Call]) -> Groups:

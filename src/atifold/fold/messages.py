@@ -24,14 +24,14 @@ from atifold.calls import (
     ToolRequest,
     ToolResponse,
 )
-from atifold.jsontext import scrub, sorted_json, to_json_text
+from atifold.jsontext import parsed, scrub, sorted_json, to_json_text
 
 Mark = tuple[str, ...]
 """One fact by which a message is known: (kind, value, …)."""
 
 _ID_PREFIX: Final = re.compile(r"^(?:fc_|call_)+(?=.)")
-_SAY_NOTHING: Final = PLACEHOLDERS | {"{}", "[]", "n/a", "none", "null"}
-_LONGEST_PLACEHOLDER: Final = 40  # with the white space around it
+_SAY_NOTHING: Final = PLACEHOLDERS | {"{}", "[]", "n/a", "none", "null", "[object object]"}
+_LONGEST_PLACEHOLDER: Final = 60  # with the wrapper or the white space around it
 
 
 def plain_id(call_id: str) -> str:
@@ -86,7 +86,12 @@ def is_placeholder(value: Any) -> bool:
     """Tell whether a result says only that the true one could not be written."""
     match value:
         case str():
-            return len(value) <= _LONGEST_PLACEHOLDER and value.strip().lower() in _SAY_NOTHING
+            if len(value) > _LONGEST_PLACEHOLDER:
+                return False
+            inner = parsed(value) if value.startswith('{"result"') else None
+            return is_placeholder(inner) if inner else value.strip().lower() in _SAY_NOTHING
+        case {"result": inner} if len(value) == 1:  # ADK's wrapper
+            return is_placeholder(inner)
         case dict() | list():
             return not value
         case _:

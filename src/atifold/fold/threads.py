@@ -18,7 +18,7 @@ from atifold.fold.continuity import Callers, Continuity, Piece, asks_transfer, b
 from atifold.fold.messages import Mark, arguments_mark, text_of
 from atifold.fold.order import TimeKey
 from atifold.fold.scopes import Scope, Scopes
-from atifold.fold.utilities import beside, utilities
+from atifold.fold.utilities import utilities
 from atifold.spans import SpanKey
 
 
@@ -78,7 +78,8 @@ def threads_of(scopes: Scopes, *, joins_agents: bool) -> tuple[list[Thread], lis
     builder = _Builder(scopes)
     roots: list[Thread] = []
     for key in scopes.groups:
-        roots += builder.members(scopes.inside[key], joins_agents=joins_agents)
+        found = builder.members(scopes.inside[key], joins_agents=joins_agents)
+        roots += builder.with_apart(found)
     return roots, builder.empty
 
 
@@ -88,6 +89,12 @@ class _Builder:
     def __init__(self, scopes: Scopes) -> None:
         self._scopes = scopes
         self.empty: list[Thread] = []
+        self._apart: list[Thread] = []
+
+    def with_apart(self, roots: list[Thread]) -> list[Thread]:
+        """Return root threads with those that were kept apart from what is in them, in order of time."""
+        apart, self._apart = self._apart, []
+        return sorted([*roots, *apart], key=self._thread_rank) if apart else roots
 
     # ---- an agent ------------------------------------------------------------------------------
 
@@ -100,33 +107,29 @@ class _Builder:
             return self._container(legs, scope)
         if agent.workflow and scope.models:
             return self._container(legs, scope)
-        aside = {call.key: call for call in beside(scope.models)}
-        children = tuple(Child(Thread(models=(call,), hint=agent.agent)) for call in aside.values())
-        models = tuple(call for call in scope.models if call.key not in aside)
-        thread = self._with_tools(Thread(agents=legs, models=models, children=children), scope.tools)
+        models = self._without_utilities(scope.models, (), legs)
+        thread = self._with_tools(Thread(agents=legs, models=models), scope.tools)
         return self._with_nested(thread, [self.agent(nested) for nested in scope.agents])
+
+    def _without_utilities(
+        self, models: Sequence[ModelCall], others: Sequence[ModelCall], agents: Sequence[AgentCall]
+    ) -> tuple[ModelCall, ...]:
+        """Return model calls without those that only serve the conversation: these become threads of their own."""
+        answers = [text_of(_last_of(agent.output or (), "assistant")) for agent in agents]
+        serving = utilities(models, others, filter(None, answers))
+        name = agents[0].agent if agents else None
+        self._apart += [_hinted(Thread(models=(call,)), name) for call in models if call.key in serving]
+        return tuple(call for call in models if call.key not in serving)
 
     def _container(self, legs: tuple[AgentCall, ...], scope: Scope) -> Thread:
         """Return the thread of a workflow, or of its only member."""
-        members = self.members(scope, by_name=True)
+        members = self.members(scope, by_name=True, of=legs)
         if len(members) == 1:
             return replace(members[0], outer=(*members[0].outer, *legs))
         if not members:
             return Thread(agents=legs)
-        main = self._main(members)
-        if main is not None:
-            aside = (Child(_hinted(member, legs[0].agent)) for member in members if member is not main)
-            return replace(main, outer=(*main.outer, *legs), children=(*main.children, *aside))
         children = tuple(Child(_hinted(member, legs[0].agent)) for member in members)
         return Thread(workflow=legs[0], outer=legs[1:], children=children)
-
-    def _main(self, members: Sequence[Thread]) -> Thread | None:
-        """Return the member beside whose conversation all others are single calls, None where there is none."""
-        if any(member.agents or member.workflow for member in members):
-            return None
-        aside = utilities([member.models for member in members])
-        others = [at for at in range(len(members)) if at not in aside]
-        return members[others[0]] if len(others) == 1 else None
 
     def _with_nested(self, thread: Thread, nested: Sequence[Thread]) -> Thread:
         """Return the thread with agents that ran directly inside it: subagents or hand-offs."""
@@ -173,12 +176,20 @@ class _Builder:
 
     # ---- the members of a workflow, a tool call or a trace -------------------------------------
 
-    def members(self, scope: Scope, *, joins_agents: bool = False, by_name: bool = False) -> list[Thread]:
-        """Return the threads inside a scope: agents and bare calls, joined by their histories."""
+    def members(
+        self, scope: Scope, *, joins_agents: bool = False, by_name: bool = False, of: Sequence[AgentCall] = ()
+    ) -> list[Thread]:
+        """Return the threads inside a scope: agents and bare calls, joined by their histories.
+
+        `of` are the legs of the workflow whose scope it is.
+        """
         threads = self._not_empty([self.agent(agent) for agent in scope.agents])
         if len(threads) > 1 or scope.tools:
             threads = self._beside_callers(threads, scope.tools)
-        pieces = [*threads, *(Thread(models=(call,)) for call in scope.models)]
+        models = tuple(scope.models)
+        if of and models:
+            models = self._without_utilities(models, [call for thread in threads for call in thread.models], of)
+        pieces = [*threads, *(Thread(models=(call,)) for call in models)]
         pieces.sort(key=self._thread_rank)
         if len(pieces) == 1 and not scope.tools:
             return pieces
