@@ -85,13 +85,13 @@ def gather(
     told = [span for span in runtime if any(_messages(opened(span.attributes[_MESSAGE])))]
     if not told:
         return spans, logs
-    trace_of = _joined_traces(spans.values())
+    trace_of = _joined_traces(runtime)
     by_run: defaultdict[str, list[Span]] = defaultdict(list)
     for span in told:
-        by_run[trace_of[span.trace_id]].append(span)
+        by_run[trace_of.get(span.trace_id, span.trace_id)].append(span)
     found = dict(spans)
     for trace_id, runtime_spans in by_run.items():
-        members = [span for span in spans.values() if trace_of[span.trace_id] == trace_id]
+        members = [span for span in spans.values() if trace_of.get(span.trace_id, span.trace_id) == trace_id]
         for span in _run(trace_id, runtime_spans, members):
             found[span.key] = span
         for span in members:

@@ -21,8 +21,9 @@ from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
 from atifold.fold.threads import Thread, threads_of
+from atifold.fold.ties import ties_of
 
-__all__ = ["Document", "Folded", "fold"]
+__all__ = ["Document", "Folded", "fold", "ties_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from atifold.fold.report import Words
 from atifold.fold.scopes import ScopeKey, Scopes
 from atifold.fold.steps import child_step, insert, steps_of
 from atifold.fold.threads import Child, Thread
+from atifold.fold.ties import Ties
 from atifold.fold.told import untold_answer
 from atifold.spans import SpanKey
 
@@ -35,7 +36,8 @@ class Document:
 
     `name` is the file's stem and the trajectory's id. `trajectory` is a plain dict of JSON values
     in ATIF's order of keys. `incomplete` says that something was still open. `files` are those that it
-    names, by their path seen from its folder.
+    names, by their path seen from its folder. `ties` are, by trace id, the facts by which other traces are found
+    that its own carry on, where anybody asked for them.
     """
 
     name: str
@@ -44,6 +46,7 @@ class Document:
     report: dict[str, Any]
     incomplete: bool
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    ties: Mapping[str, Ties] = field(default_factory=dict[str, Ties])
 
 
 def write(
