@@ -116,7 +116,8 @@ class Usage:
     """Token counts of one inference, normalised as ATIF and the conventions count them.
 
     `prompt` includes `cached` (hits) and `cache_write`; `completion` includes `reasoning`. None is
-    unknown. `raw` holds the figures as the trace had them, by its own names.
+    unknown. `raw` holds the figures as the trace had them, by its own names. `surplus` says that
+    `completion` may be too much, for its writer is known to count some tokens twice.
     """
 
     prompt: int | None = None
@@ -125,6 +126,7 @@ class Usage:
     cache_write: int | None = None
     reasoning: int | None = None
     raw: Attributes = field(default_factory=dict)
+    surplus: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -245,7 +245,8 @@ def _usage(outer: Usage | None, inner: Usage | None) -> Usage | None:
         return inner or outer
     names = ("prompt", "completion", "cached", "cache_write", "reasoning")
     found = {name: getattr(outer, name) if getattr(inner, name) is None else getattr(inner, name) for name in names}
-    return Usage(**found, raw={**outer.raw, **inner.raw})
+    surplus = outer.surplus if inner.completion is None else inner.surplus
+    return Usage(**found, raw={**outer.raw, **inner.raw}, surplus=surplus)
 
 
 def _content(outer: ModelCall, inner: ModelCall) -> dict[str, Any]:
