@@ -5,14 +5,17 @@ Nothing is joined on a suspicion: the calls stay apart, and the report says that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from atifold.calls import Call, ModelCall
 from atifold.fold.messages import body_of, requests_of, spoken, text_of
-from atifold.fold.tool_doubts import ToolDoubts, asked_before
+from atifold.fold.tool_doubts import ToolDoubts
 from atifold.fold.toolcalls import Step
 from atifold.spans import SpanKey
+
+_Pairs = Iterator[tuple[ModelCall, ModelCall]]
 
 _SLACK_TOKENS: Final = 1
 """How many output tokens the spans of one streamed call may differ by."""
@@ -39,13 +42,15 @@ class Doubts:
 
     def tools(self, steps: Sequence[Step]) -> int:
         """Return how many tool calls may be others of the fold (`ToolDoubts`)."""
-        told_again = sum(asked_before(step.call) for step in steps if step.call is not None and not step.copied)
+        calls = [step.call for step in steps if step.call is not None and not step.copied]
+        nameless = [call for call in calls if any(not request.id for request in requests_of(call.output or ()))]
         weak = [(asked, step) for step in steps for asked in step.asked if asked.unasked or asked.replayed]
-        if not weak:
-            return told_again
+        if not weak and not nameless:
+            return 0
         if self._tools is None:
             self._tools = ToolDoubts(self._calls.values())
         own = [asked for step in steps for asked in step.asked]
+        told_again = sum(self._tools.asked_again(call) for call in nameless)
         return told_again + sum(self._tools.told_elsewhere(asked, step, own) for asked, step in weak)
 
     def surplus(self, models: Iterable[ModelCall]) -> int:
@@ -68,22 +73,36 @@ def _twins(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
     """Return, for each model call that may be another one, that other one."""
     models = sorted((c for c in calls.values() if isinstance(c, ModelCall)), key=lambda c: (c.start_ns, c.key))
     found: dict[SpanKey, SpanKey] = {}
+    for one, model in chain(_nested(models, calls), _side_by_side(models), _recorded(models)):
+        found.setdefault(model.key, one.key)
+    return found
+
+
+def _nested(models: Sequence[ModelCall], calls: Mapping[SpanKey, Call]) -> _Pairs:
+    """Yield model calls with the one around them that may be the same, as a framework tells what its provider does."""
     for model in models:
         outer = calls.get(model.parent) if model.parent else None
         if isinstance(outer, ModelCall) and (_count_alike(outer, model) or not _told_apart(outer, model, nested=True)):
-            found[model.key] = outer.key
+            yield outer, model
+
+
+def _side_by_side(models: Sequence[ModelCall]) -> _Pairs:
+    """Yield model calls with one of the same place that may be the same."""
     for before, model in _neighbours(models, lambda call: (call.key[0], call.parent)):
         together = _at_one_time(before, model) or _is_record(before, model)
         if _took_as_long(before, model) or (together and not _told_apart(before, model)):
-            found.setdefault(model.key, before.key)
+            yield before, model
+    for before, model in _neighbours(models, _request_of):
+        if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
+            yield before, model
+
+
+def _recorded(models: Sequence[ModelCall]) -> _Pairs:
+    """Yield model calls that log records may tell, with one that a span elsewhere tells."""
     for record in [model for model in models if model.dialect in _BY_RECORDS]:
         span = next((model for model in models if _may_be_recorded(record, model)), None)
         if span is not None:
-            found.setdefault(record.key, span.key)
-    for before, model in _neighbours(models, _request_of):
-        if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
-            found.setdefault(model.key, before.key)
-    return found
+            yield span, record
 
 
 def _neighbours(
@@ -111,7 +130,7 @@ def _unanswered_call(call: ModelCall) -> bool:
 
 
 def _may_be_recorded(record: ModelCall, span: ModelCall) -> bool:
-    """Tell whether a call that records may tell can be one that a span elsewhere tells: at its time, with its prompt."""
+    """Tell whether a call that records may tell can be one that a span elsewhere tells: its time, its prompt."""
     if record.key == span.key or (record.key[0], record.parent) == (span.key[0], span.parent):
         return False
     pairs = [(record.conversation, span.conversation), (_figures(record)[0], _figures(span)[0])]
@@ -145,9 +164,9 @@ def _is_record(before: ModelCall, model: ModelCall) -> bool:
 
 
 def _count_alike(one: ModelCall, other: ModelCall) -> bool:
-    """Tell whether two calls count the same tokens, all of them."""
-    figures = _figures(one)
-    return None not in figures and figures == _figures(other)
+    """Tell whether two calls count the same tokens, as far as both count them."""
+    pairs = [(a, b) for a, b in zip(_figures(one), _figures(other), strict=True) if a is not None and b is not None]
+    return bool(pairs) and all(a == b for a, b in pairs)
 
 
 def _told_apart(one: ModelCall, other: ModelCall, *, nested: bool = False) -> bool:

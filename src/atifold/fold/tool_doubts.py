@@ -48,6 +48,16 @@ class ToolDoubts:
         self._open_ids |= told - ran.keys()
         self._ids = asked.keys() | told
 
+    def asked_again(self, call: ModelCall) -> int:
+        """Return how many calls without an id an answer asks for that fit one with an id, or one that was shown to it.
+
+        What is written onto the span around several requests stays there until the next one overwrites it.
+        """
+        new = [request for request in requests_of(call.output or ()) if not request.id]
+        shown = list(requests_of(call.input or ())) if new else []
+        named = (chain(shown, (r for r in _fitting(self._requests, request.name) if r.id)) for request in new)
+        return sum(any(_fits(request, other) for other in known) for request, known in zip(new, named, strict=True))
+
     def told_elsewhere(self, weak: Asked, step: Step, own: Sequence[Asked]) -> bool:
         """Tell whether a call of a step that no answer asked for may be another one; `own` are its document's."""
         if weak.replayed:
@@ -60,7 +70,7 @@ class ToolDoubts:
         if any(asked.name == weak.name or not (asked.name and asked.id) for asked in beside):
             return True
         others = chain((asked for asked in own if asked is not weak), _fitting(self._requests, weak.name))
-        return any(_may_be_one(weak, other) and not (weak.id and _id(other)) for other in others)
+        return any(_may_be_one(weak, other) for other in others)
 
     def _was_asked(self, weak: Asked) -> bool:
         """Tell whether a model asked for what a span alone tells here: by id, or by what else both say.
@@ -87,25 +97,14 @@ class ToolDoubts:
     def _ran_together(self, one: ToolCall, other: ToolCall) -> bool:
         """Tell whether two spans' times are those of one call.
 
-        They share some time, or where agents pause are before and after it. Where neither has an id, as one
-        writer leaves them all out, both times are the same to the nanosecond.
+        With one id they are one; else they share some time, or where agents pause are before and after it.
+        Where neither has an id, as one writer leaves them all out, both times are the same to the nanosecond.
         """
-        if self._pauses and (one.id or other.id or one.paused or other.paused):
+        if (one.id and other.id) or (self._pauses and (one.id or other.id or one.paused or other.paused)):
             return True
         if one.id or other.id:
             return _share_time(one, other)
         return (one.start_ns, one.end_ns) == (other.start_ns, other.end_ns)
-
-
-def asked_before(call: ModelCall) -> int:
-    """Return how many calls without an id an answer asks for that stand with one beside it, or in its own request.
-
-    What is written onto the span around several requests stays there until the next one overwrites it.
-    """
-    asked = list(requests_of(call.output or ()))
-    new = [request for request in asked if not request.id]
-    known = [*requests_of(call.input or ()), *(request for request in asked if request.id)] if new else []
-    return sum(any(_fits(request, other) for other in known) for request in new)
 
 
 def _by_name(tellings: Iterable[Any]) -> Mapping[str, Sequence[Any]]:
@@ -130,10 +129,6 @@ def _name(telling: _Telling) -> str:
     if isinstance(telling, ToolCall):
         return "" if telling.tool == telling.name else telling.tool
     return telling.name
-
-
-def _id(telling: _Telling) -> str | None:
-    return telling.id
 
 
 def _may_be_one(one: _Telling, other: _Telling) -> bool:
