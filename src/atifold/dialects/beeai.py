@@ -7,6 +7,7 @@ over. What an agent's own events tell stands in its model calls too.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -39,22 +40,33 @@ def gather(
     for span, match in events:
         if match["family"] != "agent":
             calls[span.trace_id, match["call"], match["number"]][match["phase"]] = span
+    times = sorted(span.start_ns for span, _ in events)
     for (_, name, _), phases in calls.items():
-        call = _call(phases)
+        call = _call(phases, times)
         if call is not None:
-            more = {CALL: True} if name.startswith("backend.") else {"tool.name": name.rpartition(".")[2]}
+            more = {CALL: True} if name.startswith("backend.") else _tool(name, call)
             found[call.key] = replace(call, attributes={**more, **call.attributes})
     return found, logs
 
 
-def _call(phases: Mapping[str, Span]) -> Span | None:
-    """Return one call's span: what its start tells, and how it ended; None where neither is at hand."""
+def _tool(name: str, call: Span) -> Attributes:
+    """Return what a tool's events tell under names of their own."""
+    given = call.attributes.get("tool.parameters")
+    return {"tool.name": name.rpartition(".")[2], **({} if given is None else {"input.value": given})}
+
+
+def _call(phases: Mapping[str, Span], times: Sequence[int]) -> Span | None:
+    """Return one call's span: what its start tells, and how it ended; None where neither is at hand.
+
+    One without an end ends where the next event begins; `times` are those of all events, in order.
+    """
     end = phases.get("success", phases.get("error"))
     start = phases.get("start", end)
     if start is None:
         return None
     if end is None:
-        return start
+        following = bisect_right(times, start.start_ns)
+        return replace(start, end_ns=times[following] if following < len(times) else start.end_ns)
     told = {name: value for name, value in end.attributes.items() if name.startswith(_TOLD_AT_THE_END)}
     failed = end is phases.get("error")
     return replace(
