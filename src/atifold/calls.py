@@ -117,7 +117,7 @@ class Usage:
 
     `prompt` includes `cached` (hits) and `cache_write`; `completion` includes `reasoning`. None is
     unknown. `raw` holds the figures as the trace had them, by its own names. `surplus` says that
-    `completion` may be too much, for its writer is known to count some tokens twice.
+    they may be too many, for their writer is known to estimate them or to count some twice.
     """
 
     prompt: int | None = None

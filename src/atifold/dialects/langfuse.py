@@ -42,6 +42,7 @@ _NODES: Final = ("chain", "span")
 _NO_CALLS: Final = frozenset({"embedding", "retriever", "evaluator", "guardrail", "event"})
 
 
+_FOREIGN: Final = ("llm.", "openinference.", "input.", "output.")
 _SPEAKER: Final = re.compile(r"^(developer|system|user|assistant|tool): ", re.MULTILINE)
 _BEGINS: Final = re.compile(r"(?:developer|system|user): ")
 
@@ -98,7 +99,7 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         fields.setdefault("agent", span.name)
     given, came = (found.get(_OBSERVATION + side) for side in ("input", "output"))
     if kind is not CallKind.TOOL:
-        _put_usage(opened(found.get(_USAGE)), opened(came), fields)
+        _put_usage(opened(found.get(_USAGE)), opened(came), fields, foreign=any(n.startswith(_FOREIGN) for n in found))
     if kind is CallKind.MODEL:
         given, came = _transcript(given), _transcript(came)
     exchange.complete(span, kind, fields, note, given=given, came=came)
@@ -108,14 +109,19 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         fields.setdefault("failure", Failure(None, text_of(found.get(_OBSERVATION + "status_message")) or None))
 
 
-def _put_usage(counted: Any, response: Any, fields: Fields) -> None:
-    """Fill in the counts: a raw response's own where there is one, for Langfuse then may have estimated its."""
+def _put_usage(counted: Any, response: Any, fields: Fields, *, foreign: bool) -> None:
+    """Fill in the counts: a raw response's own where there is one, for Langfuse then may have estimated its.
+
+    What it counts on a `foreign` span that counts nothing itself is an estimate.
+    """
     own: Fields = {}
     put_usage(response.get("usage") if is_object(response) and "choices" in response else None, own)
     told: Fields = {}
     put_usage(counted, told)
     if any(own.get(name, count) != count for name, count in told.items()):
         fields.pop("cost_usd", None)  # the price of the estimate
+    if foreign and told and not own and "usage.prompt" not in fields and "usage.completion" not in fields:
+        fields["usage.surplus"] = True
     for name, count in {**told, **own}.items():
         fields.setdefault(name, count)
 

@@ -27,7 +27,7 @@ from atifold.spans import SpanKey
 _NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum"
 _TWIN_MODEL: Final = "a model call may be the one around it or beside it, told twice: nothing tells them apart"
 _TWIN_TOOL: Final = "a tool call may be one that a model asked for elsewhere, told again"
-_SURPLUS: Final = "a model call may count some output tokens twice: its writer does for streams"
+_SURPLUS: Final = "a model call may count too many tokens: its writer estimates them, or counts some of a stream twice"
 _STAND_IN: Final = "what the agent's span tells may be the answer of a model call that no agent owns"
 
 

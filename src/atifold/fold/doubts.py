@@ -54,7 +54,7 @@ class Doubts:
         return told_again + sum(self._tools.told_elsewhere(asked, step, own) for asked, step in weak)
 
     def surplus(self, models: Iterable[ModelCall]) -> int:
-        """Return how many model calls may count some output tokens twice."""
+        """Return how many model calls may count too many tokens."""
         return sum(model.usage is not None and model.usage.surplus for model in models)
 
     def stand_ins(self, steps: Iterable[Step]) -> int:
