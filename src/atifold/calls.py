@@ -121,7 +121,8 @@ class Usage:
     """Token counts of one inference, normalised as ATIF and the conventions count them.
 
     `prompt` includes `cached` (hits) and `cache_write`; `completion` includes `reasoning`. None is
-    unknown. `raw` holds the figures as the trace had them, by its own names.
+    unknown. `raw` holds the figures as the trace had them, by its own names. `surplus` says that
+    they may be too many, for their writer is known to estimate them or to count some twice.
     """
 
     prompt: int | None = None
@@ -130,6 +131,7 @@ class Usage:
     cache_write: int | None = None
     reasoning: int | None = None
     raw: Attributes = field(default_factory=dict)
+    surplus: bool = False
 
 
 @record(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,10 +23,17 @@ class Page:
 
     name: str
     trajectory: dict[str, Any]
+    trace_ids: tuple[str, ...] = ()
+    ties: dict[str, Any] = field(default_factory=dict)
 
 
 def one_page_a_fold(
-    spans: Sequence[Span], *, logs: Sequence[LogRecord] = (), incomplete: Sequence[str] = (), part: int = 1
+    spans: Sequence[Span],
+    *,
+    logs: Sequence[LogRecord] = (),
+    incomplete: Sequence[str] = (),
+    part: int = 1,
+    whole: Collection[str] = (),
 ) -> list[Page]:
     """Fold tied traces into one page, named by the first of their ids; `boom` spans cannot be folded.
 

@@ -48,7 +48,7 @@ def test_records_alone_wait_for_spans_and_are_folded_without_them(desk_of: Any) 
     assert desk.shelf.pages == {}
     desk.turn(2)
     assert desk.shelf.pages == {A: ["agent.said"]}
-    assert desk.shelf.reasons[A] == ["no_root"]
+    assert desk.shelf.reasons[A] == []
 
 
 def test_a_record_of_a_running_span_keeps_no_trace_from_waiting(desk_of: Any) -> None:

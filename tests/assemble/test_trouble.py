@@ -225,8 +225,9 @@ from atifold.settings import Settings
 from atifold.spans import Span
 from types import SimpleNamespace
 
-def fold(spans, *, logs=(), incomplete=(), part=1):
-    return [SimpleNamespace(name=spans[0].trace_id, trajectory={"spans": sorted(span.span_id for span in spans)})]
+def fold(spans, *, logs=(), incomplete=(), part=1, whole=()):
+    page = {"spans": sorted(span.span_id for span in spans)}
+    return [SimpleNamespace(name=spans[0].trace_id, trace_ids=(), ties={}, trajectory=page)]
 
 class Files:
     def write(self, page):

@@ -87,14 +87,16 @@ def test_a_root_whose_parent_is_remote_is_a_root(desk_of: Any) -> None:
 
 
 def test_a_trace_without_a_root_is_written_when_nothing_comes_any_more(desk_of: Any) -> None:
-    """And says that the root is missing; the root makes it whole afterwards."""
+    """That the root is missing the fold itself sees; the root makes it whole afterwards."""
     desk = desk_of(grace_s=2.0, idle_s=60.0)
     desk.end(A, "2", "1", "agent")
-    desk.turn(61)
-    assert desk.shelf.reasons == {A: ["no_root"]}
+    desk.turn(59)
+    assert desk.shelf.pages == {}
+    desk.turn(2)
+    assert desk.shelf.pages == {A: ["2"]}
     desk.end(A, "1", None, "http")
     desk.turn(3)
-    assert desk.shelf.reasons == {A: []}
+    assert desk.shelf.pages == {A: ["1", "2"]}
 
 
 def test_an_agent_that_waits_long_is_written_as_it_stands_and_goes_on(desk_of: Any) -> None:

@@ -390,3 +390,26 @@ def test_inside_an_agent_a_refused_answer_makes_no_agent(span: MakeSpan) -> None
     run, *rest = _refused(span, "ParseError")
     reading = dialects.read([agent, replace(run, parent_id=agent.span_id), *rest])
     assert [call.key for call in reading.calls if isinstance(call, AgentCall)] == [agent.key]
+
+
+def test_a_call_that_stands_twice_is_one_whatever_one_telling_has_lost(span: MakeSpan, read_one: Any) -> None:
+    """In the contents and among the tool calls: by id, by place, by name and arguments."""
+    head = "llm.output_messages.0.message."
+    first, second = head + "contents.0.tool_call.", head + "contents.1.tool_call."
+    attributes = {
+        "openinference.span.kind": "LLM",
+        head + "role": "assistant",
+        first + "id": "c1",
+        first + "function.name": "find",
+        second + "function.name": "find",
+        second + "function.arguments": '{"q": "b"}',
+        head + "tool_calls.0.tool_call.function.name": "find",
+        head + "tool_calls.0.tool_call.function.arguments": '{"q": "a"}',
+        head + "tool_calls.1.tool_call.id": "c2",
+        head + "tool_calls.1.tool_call.function.name": "find",
+    }
+    (message,) = read_one(span(attributes)).output
+    assert [(part.id, part.name, part.arguments) for part in message.parts] == [
+        ("c1", "find", {"q": "a"}),
+        ("c2", "find", {"q": "b"}),
+    ]

@@ -42,6 +42,18 @@ def test_a_chain_that_breaks_off_leaves_an_orphan(span: MakeSpan, chat: MakeSpan
     assert found == {near.key: (None, True), far.key: (None, True), root.key: (None, False)}
 
 
+def test_a_bare_call_under_a_root_that_never_came_is_incomplete_and_an_agent_is_not(
+    span: MakeSpan, chat: MakeSpan
+) -> None:
+    """An agent is whole without its caller; and where the trace has a root, something else is lost."""
+    lost = span()
+    agent = span({"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "a"}, lost)
+    bare, inner = chat({}, lost), chat({}, agent)
+    found = {call.key: call.incomplete for call in dialects.read([agent, bare, inner]).calls}
+    assert found == {agent.key: (), bare.key: ("no_root",), inner.key: ()}
+    assert not any(call.incomplete for call in dialects.read([agent, bare, inner, span()]).calls)
+
+
 def test_parents_in_a_circle_do_not_hang(chat: MakeSpan) -> None:
     """The member that starts first becomes the root of the others, and a note says so."""
     first, second, third = chat(), chat(), chat()

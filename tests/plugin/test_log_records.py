@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import weakref
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +19,16 @@ from opentelemetry.sdk._logs.export import (
     SimpleLogRecordProcessor,
 )
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import Event, ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.sampling import ALWAYS_OFF
 from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import Link, SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.trace import SpanKind, TraceFlags
 
-from atifold import WITHHELD, AtifLogExporter, AtifLogProcessor, AtifSpanExporter, AtifSpanProcessor, dialects, otlp
+from atifold import WITHHELD, AtifLogExporter, AtifLogProcessor, AtifSpanExporter, AtifSpanProcessor
 from atifold.bus import EventBus
-from atifold.calls import Reading
-from atifold.fold import fold
 from atifold.plugin import doors, instrument
 from atifold.spans import LogRecord as Record
-from atifold.spans import Span
 
-CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
-CASES = sorted(path.with_name(path.name.replace(".logs.json", ".expect.json")) for path in CORPUS.rglob("*.logs.json"))
 CHAT = {"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "gpt-4o"}
 
 Providers = Callable[..., TracerProvider]
@@ -231,28 +226,6 @@ def test_a_record_that_cannot_be_read_costs_nothing_but_itself(tmp_path: Path, c
     intake.shutdown()
 
 
-def _context(trace_id: str, span_id: str) -> SpanContext:
-    return SpanContext(int(trace_id, 16), int(span_id, 16), is_remote=False, trace_flags=TraceFlags(1))
-
-
-def _readable_span(span: Span) -> ReadableSpan:
-    failed = span.status.value == "ERROR"
-    return ReadableSpan(
-        name=span.name,
-        context=_context(*span.key),
-        parent=None if span.parent_id is None else _context(span.trace_id, span.parent_id),
-        resource=Resource(span.resource),
-        attributes=span.attributes,
-        events=[Event(event.name, event.attributes, event.time_ns) for event in span.events],
-        links=[Link(_context(link.trace_id, link.span_id), link.attributes) for link in span.links],
-        kind=SpanKind[span.kind.value if span.kind.value != "UNSPECIFIED" else "INTERNAL"],
-        status=Status(StatusCode[span.status.value], span.status_message if failed else None),
-        start_time=span.start_ns,
-        end_time=span.end_ns,
-        instrumentation_scope=InstrumentationScope(span.scope_name, span.scope_version),
-    )
-
-
 def _readable(record: Record) -> ReadableLogRecord:
     return ReadableLogRecord(
         LogRecord(
@@ -267,39 +240,3 @@ def _readable(record: Record) -> ReadableLogRecord:
         Resource(record.resource),
         InstrumentationScope(record.scope_name, record.scope_version),
     )
-
-
-def _plain(documents: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return documents without what the assembler says of traces whose root was not among the spans."""
-    plain = json.loads(json.dumps(list(documents)))
-    for document in plain:
-        document.get("extra", {}).get("atifold", {}).pop("incomplete", None)
-    return sorted(plain, key=json.dumps)
-
-
-def _groups(batch: otlp.Batch, group: str) -> list[Reading]:
-    """Return what is folded together: a whole conversation, or each trace apart."""
-    if group == "conversation":
-        return [dialects.read(batch.spans, batch.logs)]
-    traces = dict.fromkeys(item.trace_id for item in (*batch.spans, *batch.logs))
-    return [
-        dialects.read([s for s in batch.spans if s.trace_id == trace], [r for r in batch.logs if r.trace_id == trace])
-        for trace in traces
-    ]
-
-
-@pytest.mark.skipif(not CASES, reason="no folder 'shared' beside the repository")
-@pytest.mark.parametrize("case", CASES, ids=lambda path: f"{path.parent.name}/{path.name.split('.expect')[0]}")
-def test_a_case_of_the_corpus_folds_live_as_it_does_from_files(case: Path, tmp_path: Path) -> None:
-    """Spans and log records through the SDK's own types and both exporters."""
-    expect = json.loads(case.read_bytes())
-    batch = otlp.read([case.parent / name for name in expect["inputs"]])
-    group = expect.get("group", "trace")
-    spans = AtifSpanExporter(tmp_path / "out", group=group)
-    logs = AtifLogExporter()
-    logs.export([_readable(record) for record in batch.logs])
-    spans.export([_readable_span(span) for span in batch.spans])
-    spans.shutdown()
-    offline = [document for part in _groups(batch, group) for document in fold(part, group=group, files=True).documents]
-    found = [json.loads(path.read_bytes()) for path in (tmp_path / "out").glob("*.json")]
-    assert _plain(found) == _plain([document.trajectory for document in offline])

@@ -379,12 +379,22 @@ class Assembler:
 
     def _do(self, job: Job) -> None:
         documents = self._outbox.fold(job)
-        names = None if documents is None else {document.name for document in documents}
-        paused = any(_is_paused(document.trajectory) for document in documents or ())
-        with self._lock:
-            stale = self._table.done(job, self._clock(), names, paused=paused)
         if documents is None:
+            with self._lock:
+                self._table.done(job, self._clock(), None, paused=False)
             return
+        beside = job.beside
+        own = [document for document in documents if not beside.has(document)]
+        paused = any(_is_paused(document.trajectory) for document in own)
+        ties = {trace_id: found for document in own for trace_id, found in document.ties.items()}
+        digests = {document.name: hash(repr(document.trajectory)) for document in documents} if beside.ids else {}
+        with self._lock:
+            names = {document.name for document in own}
+            stale = self._table.done(job, self._clock(), names, paused=paused, ties=ties)
+            stale |= self._table.done_beside(job, {document.name for document in documents})
+            changed = self._table.kin.changed(digests)
+        if beside.ids:
+            documents = [document for document in documents if document.name in changed]
         self._outbox.write(job, documents, stale)
 
     def _stumble(self, error: Exception) -> None:

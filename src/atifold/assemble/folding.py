@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
@@ -41,11 +41,13 @@ class Folding:
         logs: Sequence[LogRecord] = (),
         incomplete: Sequence[str] = (),
         part: int = 1,
+        whole: Collection[str] = (),
     ) -> Sequence[Document]:
         """Return the documents of the spans and log records, none where no agent's work is among them.
 
         `incomplete` holds the assembler's reasons for which spans are missing; `part` counts from 1
-        and is above it where earlier spans of the trace were written and let go before.
+        and is above it where earlier spans of the trace were written and let go before. Neither is so of
+        the documents and traces whose ids are `whole`.
         """
         with process.loading():
             # on first use: a program that never ends an agent's span need not load the readers
@@ -54,7 +56,14 @@ class Folding:
         reading = dialects.read(spans, logs)
         self._say_unread(spans, reading)
         folded = fold.fold(reading, group=self.group, files=self._files)
-        return [marked(document, incomplete, part) for document in folded.documents]
+        ties = fold.ties_of(reading.calls)
+        return [
+            replace(
+                document if _is_of(document, whole) else marked(document, incomplete, part),
+                ties={trace_id: ties[trace_id] for trace_id in document.trace_ids},
+            )
+            for document in folded.documents
+        ]
 
     def _say_unread(self, spans: Sequence[Span], reading: Reading) -> None:
         if self._note is None:
@@ -65,6 +74,10 @@ class Folding:
         if unread:
             trace_id, _ = unread[0].key
             self._note("content_unread", f"trace {trace_id} holds content under names that are not read", len(unread))
+
+
+def _is_of(document: Document, ids: Collection[str]) -> bool:
+    return bool(ids) and (document.name in ids or all(trace_id in ids for trace_id in document.trace_ids))
 
 
 def marked(document: Document, incomplete: Sequence[str], part: int) -> Document:

@@ -8,17 +8,36 @@ as the group has members.
 from __future__ import annotations
 
 import math
-from collections import Counter, OrderedDict, deque
-from collections.abc import Iterator, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from atifold.assemble.bounds import Bounds
+from atifold.assemble.claims import Claims
 from atifold.assemble.counts import Counts
+from atifold.assemble.kin import Kin, told_of
 from atifold.assemble.remembered import Remembered
 from atifold.assemble.sessions import Sessions
 from atifold.assemble.sizes import TRACE, record_size, size_of
-from atifold.assemble.ties import conversation, resumed_trace, session
-from atifold.assemble.trace import PROCESS_BOUND, SETTLED, TRACE_BOUND, Carried, Group, Job, Queue, Trace
+from atifold.assemble.ties import conversation, linked_traces, resumed_trace, session
+from atifold.assemble.trace import (
+    PROCESS_BOUND,
+    SETTLED,
+    TRACE_BOUND,
+    Carried,
+    Group,
+    Job,
+    Queue,
+    Trace,
+    join,
+    weight,
+)
 from atifold.spans import LogRecord, Span
+
+if TYPE_CHECKING:
+    from atifold.fold.ties import Ties
+
+_NO_TIES: Final[Mapping[str, Ties]] = {}
 
 
 class TraceTable:
@@ -33,6 +52,7 @@ class TraceTable:
         self._bounds = bounds
         self._counts = counts
         self._by_conversation = by_conversation
+        self._most = min(bounds.max_trace_bytes, bounds.trace_bytes)
         self.traces: dict[str, Trace] = {}
         self.queues: dict[Queue, OrderedDict[str, Trace]] = {queue: OrderedDict() for queue in Queue}
         self.jobs: deque[Job] = deque()
@@ -42,7 +62,8 @@ class TraceTable:
         self.waiting = 0
         self._keys: dict[str, Trace] = {}
         self._sessions = Sessions()
-        self._claims: Counter[str] = Counter()  # how many traces stand in the document of a name
+        self.kin = Kin()
+        self._claims = Claims()
 
     # ---- what the program tells ------------------------------------------------------------------
 
@@ -145,8 +166,10 @@ class TraceTable:
         self._let_go_expired(now)
         return None
 
-    def done(self, job: Job, now: float, names: set[str] | None, *, paused: bool) -> set[str]:
-        """Hear that a job was folded to documents of these `names` (None: the fold failed).
+    def done(
+        self, job: Job, now: float, names: set[str] | None, *, paused: bool, ties: Mapping[str, Ties] = _NO_TIES
+    ) -> set[str]:
+        """Hear that a job was folded to documents of these `names` (None: the fold failed), with these facts by trace.
 
         Returns the names that earlier folds of the same traces gave and this one did not: documents
         that became part of another one.
@@ -158,13 +181,25 @@ class TraceTable:
         for trace in job.traces:
             if self.traces.get(trace.id) is not trace or trace.group.part != job.part:
                 continue  # it was let go, or a new part of it began, while this one was folded
-            self._claim(trace, frozenset(names))
+            self._claims.put(trace, frozenset(names))
             if trace.sessional and not names:
                 trace.lasting = False  # records that say nothing of an agent's work
             if trace.queue in SETTLED:
                 trace.awaited = paused
                 self._settle(trace, now)
+            found = [ties[name] for name in told_of(trace, job, ties)]
+            if found:
+                self._meet(trace, self.kin.note(trace, found), now)
         return {name for name in job.names - names if name not in self._claims}
+
+    def done_beside(self, job: Job, names: set[str]) -> set[str]:
+        """Hear which documents came of a job in all; return those that what was beside it had and has no more."""
+        before = set[str]()
+        for trace in job.beside.traces:
+            if self.traces.get(trace.id) is trace:
+                before |= trace.names
+                self._claims.put(trace, trace.names & names)
+        return {name for name in before - names if name not in self._claims}
 
     def deadline(self) -> float:
         """Return when something is next due, infinite where nothing is."""
@@ -175,8 +210,8 @@ class TraceTable:
 
     def unwritten_spans(self) -> int:
         """Return how many spans, and records of traces without spans, are held that no fold has seen."""
-        waiting = sum(_weight(job) for job in self.jobs)
-        return waiting + sum(_weight(trace) for trace in self.traces.values() if trace.changed)
+        waiting = sum(weight(job) for job in self.jobs)
+        return waiting + sum(weight(trace) for trace in self.traces.values() if trace.changed)
 
     # ---- from one process to the next ------------------------------------------------------------
 
@@ -199,7 +234,7 @@ class TraceTable:
             self.logged(record, now)
         if self.traces.get(one.trace_id) is not trace:
             return  # past the bounds of this process, which are narrower
-        self._claim(trace, one.names)
+        self._claims.put(trace, one.names)
         if one.written:
             trace.changed = False
             trace.group.changed = any(member.changed for member in trace.group.members.values())
@@ -219,7 +254,7 @@ class TraceTable:
         trace.deadline = now + self._bounds.idle_s
         waiting = self._keys.get(trace_id)
         if waiting is not None:
-            _join(waiting, trace)
+            join(waiting, trace)
         return trace
 
     def _keep(self, trace: Trace, span: Span, size: int) -> None:
@@ -229,9 +264,9 @@ class TraceTable:
         self._add(trace, size)
         trace.spans[span.span_id] = span
         self._tie_session(trace, session(span))
-        resumed = resumed_trace(span)
-        if resumed is not None and resumed != trace.id:
-            self._tie(trace, resumed)
+        for other in (resumed_trace(span), *linked_traces(span)):
+            if other is not None and other != trace.id:
+                self._tie(trace, other)
         if self._by_conversation:
             named = conversation(span)
             if named is not None:
@@ -250,13 +285,13 @@ class TraceTable:
     def _tie_session(self, trace: Trace, named: str | None) -> None:
         """Have the records of a session that name no trace folded with the traces that name the session."""
         for other in self._sessions.with_records(trace, named):
-            _join(trace, other)
+            join(trace, other)
             trace.lasting = other.lasting = True
 
     def _tie(self, trace: Trace, key: str) -> None:
         other = self.traces.get(key) or self._keys.get(key)
         if other is not None:
-            _join(trace, other)
+            join(trace, other)
             return
         self._keys[key] = trace
         trace.keys.append(key)
@@ -264,16 +299,21 @@ class TraceTable:
         if last_part is not None:
             trace.group.part = max(trace.group.part, last_part + 1)
 
-    def _claim(self, trace: Trace, names: frozenset[str]) -> None:
-        """Note which documents a trace stands in."""
-        if names == trace.names:
-            return
-        for name in trace.names:
-            self._claims[name] -= 1
-            if not self._claims[name]:
-                del self._claims[name]
-        self._claims.update(names)
-        trace.names = names
+    def _meet(self, trace: Trace, kin: Sequence[Trace], now: float) -> None:
+        """Have a trace folded once more, with kin not known before: into one document, or beside each other."""
+        if self._by_conversation:
+            kin = [other for other in kin if self._canjoin(trace, other)]
+            for other in kin:
+                join(trace, other)
+                trace.lasting = other.lasting = True
+        if kin:
+            trace.group.changed = True
+            if trace.queue in (*SETTLED, Queue.STALE):
+                self._wait(trace, Queue.DUE, now)
+
+    def _canjoin(self, trace: Trace, other: Trace) -> bool:
+        one, two = trace.group, other.group
+        return one is not two and one.part == two.part == 1 and one.size + two.size <= self._most
 
     # ---- queues ----------------------------------------------------------------------------------
 
@@ -303,7 +343,8 @@ class TraceTable:
         for member in group.members.values():
             member.changed = False
             self._settle(member, now)
-        return Job.of(group, kept=True)
+        beside = () if self._by_conversation else self.kin.beside(group, self._most)
+        return Job.of(group, kept=True, beside=beside)
 
     def _settle(self, trace: Trace, now: float) -> None:
         """Put a trace where it waits once all that is held of it is written."""
@@ -320,9 +361,8 @@ class TraceTable:
 
     def _mind_bounds(self, trace: Trace, now: float) -> None:
         bounds = self._bounds
-        most = min(bounds.max_trace_bytes, bounds.trace_bytes)
-        if trace.group.size > most:
-            self._counts.add("trace_bound", "trace %s passed %d bytes and is written in parts", trace.id, most)
+        if trace.group.size > self._most:
+            self._counts.add("trace_bound", "trace %s passed %d bytes and is written in parts", trace.id, self._most)
             self._turn_page(trace.group, [TRACE_BOUND], now)
         while self.held > bounds.trace_bytes and (oldest := self._oldest()) is not None:
             self._evict(oldest, now)
@@ -357,7 +397,7 @@ class TraceTable:
         for member in job.traces:
             self.past.put(member.id, member.spans)
             member.spans, member.logs, member.whole, member.size, member.changed = {}, [], set(), 0, False
-            self._claim(member, frozenset())
+            self._claims.put(member)
         self._release(group)
         for member in group.members.values():
             self._settle(member, now)
@@ -367,7 +407,7 @@ class TraceTable:
         job = self.jobs.popleft()
         self.waiting -= job.size
         words = "writing does not keep up: spans of trace %s are lost"
-        self._counts.add("spans_lost", words, job.trace_id, n=_weight(job))
+        self._counts.add("spans_lost", words, job.trace_id, n=weight(job))
 
     def _let_go_expired(self, now: float) -> None:
         while (front := self._first(Queue.WRITTEN)) is not None and front.deadline <= now:
@@ -382,7 +422,7 @@ class TraceTable:
             # the next document of the others would take the place of one that holds more
             group.part += 1
             for member in group.members.values():
-                self._claim(member, frozenset())
+                self._claims.put(member)
 
     def _forget(self, trace: Trace) -> None:
         del self.queues[trace.queue][trace.id]
@@ -390,9 +430,10 @@ class TraceTable:
         del trace.group.members[trace.id]
         trace.group.size -= trace.size
         self.held -= trace.size
+        self.kin.forget(trace)
         last_part = trace.group.part if trace.holds else trace.group.part - 1
         self.past.let_go(trace.id, last_part, trace.spans)
-        self._claim(trace, frozenset())
+        self._claims.put(trace)
         self._sessions.forget(trace)
         for key in trace.keys:
             del self._keys[key]
@@ -409,15 +450,3 @@ class TraceTable:
             self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
             self._settle(trace, now)
-
-
-def _weight(held: Trace | Job) -> int:
-    """Return how many spans are lost where this is; of what has none, how many log records."""
-    return len(held.spans) or len(held.logs)
-
-
-def _join(one: Trace, other: Trace) -> None:
-    """Have two traces, and all that each is tied to, folded together."""
-    if one.group is not other.group:
-        less, more = sorted((one.group, other.group), key=lambda group: len(group.members))
-        more.take_in(less)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from atifold import process, semconv
@@ -15,6 +16,13 @@ def resumed_trace(span: Span) -> str | None:
     """Return the id of the trace that this span's trace carries on, None for most spans."""
     found = span.attributes.get(semconv.RESUMES_TRACE)
     return found if isinstance(found, str) and found else None
+
+
+def linked_traces(span: Span) -> Sequence[str]:
+    """Return the ids of the traces that are one run with this span's, as a runtime of messages links them (AutoGen)."""
+    if span.links and "messaging.operation" in span.attributes and "message" in span.attributes:
+        return [link.trace_id for link in span.links]
+    return ()
 
 
 def conversation(span: Span) -> str | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from atifold.spans import LogRecord, Span
 
+if TYPE_CHECKING:
+    from atifold.fold import Document
+
 # Reasons for which a document is incomplete, as they stand in `extra.atifold.incomplete`.
 OPEN_SPANS: Final = "open_spans"  # spans that were started had not ended
-NO_ROOT: Final = "no_root"  # the span that the trace hangs from never came
 TRACE_BOUND: Final = "trace_bound"  # the trace passed its bound of bytes; what follows is the next part
 PROCESS_BOUND: Final = "process_bound"  # the process passed its bound of bytes
 EARLIER_PART: Final = "earlier_part"  # spans before these stand in the part before
@@ -61,8 +63,8 @@ class Trace:
 
     A session's records without a trace are kept as a trace too, `sessional`, which no span belongs to.
     `whole` are the ids of held spans whose record is whole, `roots` those of started local roots.
-    `awaited` says that its document waits for a leg that resumes it, `lasting` that a conversation
-    may go on.
+    `kin` are those that may be of one history with it, found by its `ties`: what it gives, what it takes.
+    `awaited` says that its document waits for a leg that resumes it, `lasting` that a conversation may go on.
     """
 
     id: str
@@ -85,6 +87,8 @@ class Trace:
     queue: Queue = Queue.BARE
     keys: list[str] = field(default_factory=list)
     names: frozenset[str] = frozenset()
+    ties: tuple[frozenset[int], frozenset[int]] | None = None
+    kin: set[Trace] = field(default_factory=set)
 
     @property
     def finished(self) -> bool:
@@ -95,14 +99,12 @@ class Trace:
         return not self.open and (self.rooted or self.announced)
 
     def reasons(self) -> list[str]:
-        """Return why a document of what is held now would be incomplete."""
+        """Return why a document of what is held now would be incomplete; that its root is missing the fold sees."""
         found = []
         if self.group.part > 1:
             found.append(EARLIER_PART)
         if self.open or self.forgotten:
             found.append(OPEN_SPANS)
-        if not (self.rooted or self.announced or self.sessional):
-            found.append(NO_ROOT)
         return found
 
     @property
@@ -127,9 +129,38 @@ class Carried(NamedTuple):
     logs: Sequence[LogRecord]
 
 
+class Beside(NamedTuple):
+    """What is held of whole traces that others may refer to, or carry on.
+
+    `ids` are theirs and those of the documents in which they stand.
+    """
+
+    traces: tuple[Trace, ...]
+    ids: frozenset[str]
+    spans: Sequence[Span]
+    logs: Sequence[LogRecord]
+
+    def has(self, document: Document) -> bool:
+        """Tell whether a document is theirs."""
+        return bool(self.ids) and (document.name in self.ids or self.ids.issuperset(document.trace_ids))
+
+    @classmethod
+    def of(cls, traces: Sequence[Trace]) -> Beside:
+        """Return what is held of traces now."""
+        return cls(
+            tuple(traces),
+            frozenset().union(*({trace.id} | trace.names for trace in traces)),
+            [span for trace in traces for span in trace.spans.values()],
+            [record for trace in traces for record in trace.logs],
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Spans and log records to fold now: of tied traces, with the reasons for which they are not all."""
+    """Spans and log records to fold now: of tied traces, with the reasons for which they are not all.
+
+    What is `beside` is folded with them, in documents of its own, so that these can tell of each other.
+    """
 
     traces: tuple[Trace, ...]
     spans: list[Span]
@@ -139,9 +170,10 @@ class Job:
     size: int
     names: frozenset[str]
     kept: bool
+    beside: Beside
 
     @classmethod
-    def of(cls, group: Group, reasons: Sequence[str] = (), *, kept: bool) -> Job:
+    def of(cls, group: Group, reasons: Sequence[str] = (), *, kept: bool, beside: Sequence[Trace] = ()) -> Job:
         """Return the work on all that a group holds now; `kept` says that it goes on holding it."""
         members = tuple(group.members.values())
         found = dict.fromkeys([*reasons, *(reason for member in members for reason in member.reasons())])
@@ -154,9 +186,22 @@ class Job:
             size=group.size,
             names=frozenset().union(*(member.names for member in members)),
             kept=kept,
+            beside=Beside.of(beside),
         )
 
     @property
     def trace_id(self) -> str:
         """Return the first trace's id, for words."""
         return self.traces[0].id
+
+
+def weight(held: Trace | Job) -> int:
+    """Return how many spans are lost where this is; of what has none, how many log records."""
+    return len(held.spans) or len(held.logs)
+
+
+def join(one: Trace, other: Trace) -> None:
+    """Have two traces, and all that each is tied to, folded together."""
+    if one.group is not other.group:
+        less, more = sorted((one.group, other.group), key=lambda group: len(group.members))
+        more.take_in(less)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from atifold.assemble.counts import Counts
@@ -28,8 +28,12 @@ class Fold(Protocol):
         logs: Sequence[LogRecord] = (),
         incomplete: Sequence[str] = (),
         part: int = 1,
+        whole: Collection[str] = (),
     ) -> Sequence[Document]:
-        """Return the documents; `incomplete` says which spans are missing, `part` counts from 1."""
+        """Return the documents; `incomplete` says which spans are missing, `part` counts from 1.
+
+        Nothing is missing of the documents and traces whose ids are `whole`.
+        """
         ...
 
 
@@ -72,7 +76,8 @@ class Outbox:
     def fold(self, job: Job) -> Sequence[Document] | None:
         """Return the job's documents, None where folding failed."""
         try:
-            return self._fold(job.spans, logs=job.logs, incomplete=job.reasons, part=job.part)
+            spans, logs = [*job.spans, *job.beside.spans], [*job.logs, *job.beside.logs]
+            return self._fold(spans, logs=logs, incomplete=job.reasons, part=job.part, whole=job.beside.ids)
         except Exception as error:  # noqa: BLE001 - guards the user's program
             sort = type(error).__name__
             self._counts.add("fold_errors", "trace %s cannot be folded: %s", job.trace_id, _kind(error), sort=sort)

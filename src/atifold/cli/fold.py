@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,7 +17,6 @@ from atifold.cli.words import Tally, busy, plural
 if TYPE_CHECKING:
     from atifold.fold import Folded
     from atifold.otlp import Batch
-    from atifold.spans import Span
 
 
 @click.command(name="fold")
@@ -76,10 +74,4 @@ def _fold(batch: Batch, group: Literal["trace", "conversation"], *, files: bool)
     from atifold import dialects, fold
 
     with busy(f"folding {len(batch.spans):,} spans"):
-        reading = dialects.read(batch.spans, batch.logs)
-        return fold.fold(reading, group=group, files=files, rootless=_rootless(batch.spans))
-
-
-def _rootless(spans: Sequence[Span]) -> set[str]:
-    """Return the ids of traces whose root is not among the spans: it was lost, or lies in another file."""
-    return {span.trace_id for span in spans} - {span.trace_id for span in spans if span.parent_id is None}
+        return fold.fold(dialects.read(batch.spans, batch.logs), group=group, files=files)

@@ -85,13 +85,13 @@ def gather(
     told = [span for span in runtime if any(_messages(opened(span.attributes[_MESSAGE])))]
     if not told:
         return spans, logs
-    trace_of = _joined_traces(spans.values())
+    trace_of = _joined_traces(runtime)
     by_run: defaultdict[str, list[Span]] = defaultdict(list)
     for span in told:
-        by_run[trace_of[span.trace_id]].append(span)
+        by_run[trace_of.get(span.trace_id, span.trace_id)].append(span)
     found = dict(spans)
     for trace_id, runtime_spans in by_run.items():
-        members = [span for span in spans.values() if trace_of[span.trace_id] == trace_id]
+        members = [span for span in spans.values() if trace_of.get(span.trace_id, span.trace_id) == trace_id]
         for span in _run(trace_id, runtime_spans, members):
             found[span.key] = span
         for span in members:
@@ -131,7 +131,12 @@ def _run(trace_id: str, runtime: Sequence[Span], members: Sequence[Span]) -> Ite
     about |= {"autogen.source": next(iter(written))} if len(written) == 1 else {}
     yield replace(base, span_id=run_id, parent_id=None, name="autogen run", end_ns=end, attributes=about)
     yield from _requests(messages, base)
-    results = {str(each.get("call_id")): each for m in messages if m["type"] == _EXECUTION for each in _items(m)}
+    results = {
+        str(each.get("call_id")): {**each, "at_ns": message["at_ns"]}
+        for message in messages
+        if message["type"] == _EXECUTION
+        for each in _items(message)
+    }
     yield from _tools(messages, results, members, base)
     for span in members:
         if span.attributes.get(_SYSTEM) == "autogen" and span.attributes.get("gen_ai.operation.name") == "invoke_agent":
@@ -175,9 +180,11 @@ def _tools(
         for call in _items(message) if message["type"] == _REQUEST else ():
             call_id = str(call.get("id"))
             result = results.get(call_id, {})
+            if not result and call_id not in traced:
+                continue  # the request tells as much
             span = traced.pop(call_id, None) or replace(
                 base, span_id=made_span_id("autogen", call_id), name="execute_tool",
-                start_ns=message["at_ns"], end_ns=message["at_ns"],
+                start_ns=message["at_ns"], end_ns=max(message["at_ns"], result["at_ns"]),
             )  # fmt: skip
             about = {"gen_ai.tool.name": call.get("name"), _TOOL_ID: call_id, _OWN: "tool"}
             about |= {"gen_ai.tool.call.arguments": call["arguments"]} if "arguments" in call else {}

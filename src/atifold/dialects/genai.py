@@ -231,6 +231,10 @@ _USE_SIGNS: Final = (
 )
 
 
+_COUNTS_TWICE: Final = frozenset({"anthropic.chat"})
+"""Spans of newer OpenLLMetry that count a stream's first output tokens twice, and do not tell whether it was one."""
+
+
 def marks(span: Span) -> bool:
     """Tell whether some attribute is named as the conventions name theirs."""
     for name in span.attributes:  # noqa: SIM110  every span of a program is asked, and a generator costs more
@@ -276,13 +280,18 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
             fields.setdefault("tool", tool_in(span.name))
         put_unwrapped(span, fields, tool_message)
         return
-    if not span.events:
-        return
     if kind is CallKind.MODEL:
-        for event in span.events:
-            if event.name == genai_events.DETAILS:
-                apply_rows(GENAI, genai_events.details(event), kind, fields, note)
-    genai_events.complete(span.events, fields, note)
+        _complete_model(span, fields, note)
+    if span.events:
+        genai_events.complete(span.events, fields, note)
+
+
+def _complete_model(span: Span, fields: Fields, note: Note) -> None:
+    if span.name in _COUNTS_TWICE and "llm.request.type" not in span.attributes:
+        fields["usage.surplus"] = True
+    for event in span.events:
+        if event.name == genai_events.DETAILS:
+            apply_rows(GENAI, genai_events.details(event), CallKind.MODEL, fields, note)
 
 
 GENAI: Final = Dialect(

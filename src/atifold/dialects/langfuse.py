@@ -5,6 +5,7 @@ Langfuse also adds its attributes to spans of other dialects; those say more of 
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 from atifold.calls import MISSING, Failure
@@ -39,6 +40,11 @@ _PARAMETERS: Final = _OBSERVATION + "model.parameters"
 KINDS: Final = {"generation": CallKind.MODEL, "tool": CallKind.TOOL, "agent": CallKind.AGENT}
 _NODES: Final = ("chain", "span")
 _NO_CALLS: Final = frozenset({"embedding", "retriever", "evaluator", "guardrail", "event"})
+
+
+_FOREIGN: Final = ("llm.", "openinference.", "input.", "output.")
+_SPEAKER: Final = re.compile(r"^(developer|system|user|assistant|tool): ", re.MULTILINE)
+_BEGINS: Final = re.compile(r"(?:developer|system|user): ")
 
 
 def _word(value: Any, note: Note) -> Any:
@@ -94,14 +100,46 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         fields.setdefault("tool", span.name)
     elif kind is not CallKind.MODEL:
         fields.setdefault("agent", span.name)
-    if kind is not CallKind.TOOL:
-        put_usage(opened(found.get(_USAGE)), fields)
     given, came = (found.get(_OBSERVATION + side) for side in ("input", "output"))
+    if kind is not CallKind.TOOL:
+        _put_usage(opened(found.get(_USAGE)), opened(came), fields, foreign=any(n.startswith(_FOREIGN) for n in found))
+    if kind is CallKind.MODEL:
+        given, came = _transcript(given), _transcript(came)
     exchange.complete(span, kind, fields, note, given=given, came=came)
     if kind is CallKind.MODEL and _PARAMETERS in found:
         fields.setdefault("extra.model_parameters", opened(found[_PARAMETERS]))
     if str(found.get(_OBSERVATION + "level")).upper() == "ERROR" and failure(span) is None:
         fields.setdefault("failure", Failure(None, text_of(found.get(_OBSERVATION + "status_message")) or None))
+
+
+def _put_usage(counted: Any, response: Any, fields: Fields, *, foreign: bool) -> None:
+    """Fill in the counts: a raw response's own where there is one, for Langfuse then may have estimated its.
+
+    What it counts on a `foreign` span that counts nothing itself is an estimate.
+    """
+    own: Fields = {}
+    put_usage(response.get("usage") if is_object(response) and "choices" in response else None, own)
+    told: Fields = {}
+    put_usage(counted, told)
+    if any(own.get(name, count) != count for name, count in told.items()):
+        fields.pop("cost_usd", None)  # the price of the estimate
+    if foreign and told and not own and "usage.prompt" not in fields and "usage.completion" not in fields:
+        fields["usage.surplus"] = True
+    for name, count in {**told, **own}.items():
+        fields.setdefault(name, count)
+
+
+def _transcript(value: Any) -> Any:
+    """Return a prompt that was written as lines of `role: text` as messages, an answer that is `None` as none."""
+    if not isinstance(value, str):
+        return value
+    if value.strip() == "None":
+        return None
+    if not _BEGINS.match(value):
+        return value
+    parts = _SPEAKER.split(value)[1:]
+    told = [(role, text.removesuffix("\n")) for role, text in zip(parts[::2], parts[1::2], strict=True)]
+    return [{"role": role, "content": text} for role, text in told if text != "None"]
 
 
 LANGFUSE: Final = Dialect(

@@ -286,7 +286,8 @@ def _usage(outer: Usage | None, inner: Usage | None) -> Usage | None:
     found = {name: getattr(outer, name) if getattr(inner, name) is None else getattr(inner, name) for name in names}
     if inner.prompt is not None and outer.prompt is not None and uncached(outer) == inner.prompt:
         found["prompt"] = outer.prompt
-    return Usage(**found, raw={**outer.raw, **inner.raw})
+    surplus = outer.surplus if inner.completion is None else inner.surplus
+    return Usage(**found, raw={**outer.raw, **inner.raw}, surplus=surplus)
 
 
 def _content(outer: ModelCall, inner: ModelCall) -> dict[str, Any]:

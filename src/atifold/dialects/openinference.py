@@ -13,6 +13,8 @@ from typing import Any, Final
 from atifold.calls import MISSING, Message, OtherPart, Reasoning, Text
 from atifold.dialects import raw, values
 from atifold.dialects.about import About
+from atifold.dialects.beeai import CALL as BEEAI_CALL
+from atifold.dialects.beeai import gather
 from atifold.dialects.content import definitions
 from atifold.dialects.flat import at, entries, trees
 from atifold.dialects.openinference_messages import read_messages
@@ -142,7 +144,7 @@ def classify(span: Span) -> Verdict:
     call = KINDS.get(kind)
     if call is CallKind.AGENT and "tool.name" in span.attributes and "agent.name" not in span.attributes:
         return CallKind.TOOL
-    if call is CallKind.MODEL and not _answered(span):
+    if call is CallKind.MODEL and not _answered(span) and BEEAI_CALL not in span.attributes:
         return Ignored("LLM span without a response")
     if call is CallKind.TOOL and "tool.name" not in span.attributes and span.name.startswith(_HANDOFF):
         return Ignored("handoff")
@@ -307,9 +309,10 @@ OPENINFERENCE: Final = Dialect(
     rows=ROWS,
     classify=classify,
     complete=complete,
-    known=KNOWN,
+    known=KNOWN | {BEEAI_CALL},
     known_prefixes=(_INPUT, _OUTPUT, _TOOLS, "llm.token_count.", "llm.cost."),
     raw_usage=("llm.token_count.",),
+    gather=gather,
     about=About(
         title="OpenInference (Arize Phoenix)",
         versions="all with `openinference.span.kind`",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
 
 from atifold.calls import MISSING, Media, Message, Part, Reasoning, Text, ToolRequest, ToolResponse
 from atifold.dialects.flat import Tree, at, entries
@@ -70,18 +71,53 @@ def _content(entry: Any, note: Note) -> Part | None:
 
 
 def _tool_calls(tree: Mapping[str, Any], present: list[Part], note: Note) -> list[Part]:
-    """Return `message.tool_calls` without those that the contents hold already.
+    """Return `message.tool_calls` without those that the contents hold already, which they complete.
 
-    One whose id is missing is held already when a call of the same name and arguments is.
+    Where one of two tellings has lost its id, they are one when name and arguments say so, or when both
+    tell of as many calls and these stand in the same place.
     """
-    held = [part for part in present if isinstance(part, ToolRequest)]
-    ids = {part.id for part in held if part.id is not None}
+    held = [at for at, part in enumerate(present) if isinstance(part, ToolRequest)]
     calls = [at(entry, "tool_call") for entry in entries(tree.get("tool_calls"))]
     found = [_request(call, note) for call in calls if is_object(call)]
     if isinstance(tree.get("function_call_name"), str):  # before tool_calls, OpenAI had one function call
         given = tree.get("function_call_arguments_json")
         found.append(ToolRequest(None, scrub(tree["function_call_name"]), arguments(given, note)))
-    return [part for part in found if not (part.id in ids if part.id is not None else part in held)]
+    own: list[Part] = []
+    for place, part in enumerate(found):
+        twin = _twin(part, [present[at] for at in held], place, in_order=len(held) == len(found))
+        if twin is None:
+            own.append(part)
+        else:
+            present[held[twin]] = _completed(present[held[twin]], part)
+    return own
+
+
+_NOTHING: Final[tuple[Any, ...]] = ("", {}, MISSING)
+
+
+def _twin(part: ToolRequest, held: Sequence[Any], place: int, *, in_order: bool) -> int | None:
+    """Return which of the held calls a call is, None for another one."""
+    same_id = (at for at, other in enumerate(held) if part.id is not None and other.id == part.id)
+    alike = (at for at, other in enumerate(held) if None in (part.id, other.id) and _alike(part, other))
+    placed = [place] if in_order and None in (part.id, held[place].id) and _fit(part, held[place]) else []
+    return next((at for found in (same_id, placed, alike) for at in found), None)
+
+
+def _alike(one: ToolRequest, other: ToolRequest) -> bool:
+    return (one.name, one.arguments) == (other.name, other.arguments)
+
+
+def _fit(one: ToolRequest, other: ToolRequest) -> bool:
+    """Tell whether nothing that both of two tellings say differs."""
+    pairs = ((one.name, other.name), (one.arguments, other.arguments))
+    return all(a in _NOTHING or b in _NOTHING or a == b for a, b in pairs)
+
+
+def _completed(held: Part, other: ToolRequest) -> Part:
+    if not isinstance(held, ToolRequest):
+        return held
+    given = other.arguments if held.arguments in _NOTHING else held.arguments
+    return replace(held, id=held.id or other.id, name=held.name or other.name, arguments=given)
 
 
 def _request(tree: Mapping[str, Any], note: Note) -> ToolRequest:

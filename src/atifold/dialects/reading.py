@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -29,6 +29,9 @@ from atifold.dialects.ties import ties
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
 from atifold.spans import LogRecord, Span, SpanKey
+
+NO_ROOT: Final = "no_root"
+"""The reason for which a call is incomplete that hangs from a span which is not there, in a trace without a root."""
 
 _NOISE: Final = (
     ("http.request.method", "http"),
@@ -77,7 +80,7 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     merged, notes, into = merge(completed(_real(calls, at_hand, tally)))
     told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
-        calls=tuple(settle(with_own_tools(placed(told)))),
+        calls=tuple(_without_root(settle(with_own_tools(placed(told))), at_hand)),
         ignored=dict(sorted(Counter(tally.ignored.values()).items())),
         dialects=dict(sorted(tally.dialects.items())),
         notes=_counted(tally.notes + notes),
@@ -91,6 +94,19 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
 def _kept(found: Mapping[SpanKey, SpanKey], into: Mapping[SpanKey, SpanKey]) -> dict[SpanKey, SpanKey]:
     """Return ties between the calls that are left of those that were traced twice."""
     return {into.get(key, key): into.get(target, target) for key, target in found.items()}
+
+
+def _without_root(calls: Iterable[Call], spans: Mapping[SpanKey, Span]) -> list[Call]:
+    """Return the calls, each that hangs by itself from a root which never came marked so.
+
+    An agent is whole without what is around it, as in a program that another one called.
+    """
+    rooted = {trace_id for (trace_id, _), span in spans.items() if span.parent_id is None}
+    return [replace(call, incomplete=(*call.incomplete, NO_ROOT)) if _hangs(call, rooted) else call for call in calls]
+
+
+def _hangs(call: Call, rooted: Collection[str]) -> bool:
+    return call.orphan and call.parent is None and not isinstance(call, AgentCall) and call.key[0] not in rooted
 
 
 def _passed_over(

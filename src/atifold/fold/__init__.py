@@ -7,9 +7,9 @@ said in the report (`report` has its shape).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.continued import with_continuations
@@ -22,11 +22,9 @@ from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
 from atifold.fold.threads import Thread, threads_of
 from atifold.fold.tied import Tied, tied
+from atifold.fold.ties import ties_of
 
-__all__ = ["NO_ROOT", "Document", "Folded", "fold"]
-
-NO_ROOT: Final = "no_root"
-"""Why a document is incomplete of a trace whose root span never came."""
+__all__ = ["Document", "Folded", "fold", "ties_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,6 @@ def fold(
     *,
     group: Literal["trace", "conversation"] = "trace",
     files: bool = False,
-    rootless: Collection[str] = (),
 ) -> Folded:
     """Fold a reading into documents.
 
@@ -51,8 +48,7 @@ def fold(
     those without one that plainly carry on another's messages or are linked to it, their agents joined in
     order where nothing speaks against it. `files` says that documents lie side by side in a folder: images
     that a trace holds as data become files of theirs (`Document.files`), and the document of a trace names
-    the file of the one that carries it on; without, the data is left out. `rootless` are the ids of traces
-    whose root is known to be missing: their documents are incomplete.
+    the file of the one that carries it on; without, the data is left out.
     """
     told = tied(reading) if group == "conversation" else Tied(reading)
     reading = told.reading
@@ -64,10 +60,7 @@ def fold(
     doubts = Doubts(scopes.calls)
     written = [write(root, scopes, doubts, taken, Pictures() if files else None) for root in roots]
     work = SpanWork(reading)
-    there = [
-        (root, _told(_cut(document, rootless), work.of(calls_of(root)), groups))
-        for root, document in _present(roots, written)
-    ]
+    there = [(root, _told(document, work.of(calls_of(root)), groups)) for root, document in _present(roots, written)]
     documents = with_continuations(calls, there) if files and group == "trace" else [document for _, document in there]
     stepless = [*empty, *(root for root, document in zip(roots, written, strict=True) if document is None)]
     left_out = [f"no step: {_name(thread.agents or thread.outer)}" for thread in stepless]
@@ -83,16 +76,6 @@ def fold(
 def _present(roots: Sequence[Thread], written: Sequence[Document | None]) -> list[tuple[Thread, Document]]:
     """Return the threads of which a document came, with it."""
     return [(root, document) for root, document in zip(roots, written, strict=True) if document is not None]
-
-
-def _cut(document: Document, rootless: Collection[str]) -> Document:
-    """Return the document, incomplete where the root of one of its traces is missing."""
-    if not any(trace_id in rootless for trace_id in document.trace_ids):
-        return document
-    extra = document.trajectory["extra"]
-    reasons = sorted([*extra["atifold"].get("incomplete", ()), NO_ROOT])
-    extra["atifold"]["incomplete"] = reasons
-    return replace(document, incomplete=True, report={**document.report, "incomplete": reasons})
 
 
 def _told(document: Document, spans: Mapping[str, Any], groups: Groups) -> Document:

@@ -69,6 +69,11 @@ def carried(by_trace: Mapping[str, Sequence[Call]], groups: Mapping[str, str], n
     return found
 
 
+def openings_and_ends(by_trace: Mapping[str, Sequence[Call]]) -> dict[str, tuple[frozenset[_Told], frozenset[_Told]]]:
+    """Return what the history of each trace is known by, as it begins and as it ends; a trace carries on its equal."""
+    return {trace: (line.opening, line.end) for trace, line in _lines(by_trace).items()}
+
+
 class _Index:
     """Find the traces that end as another one begins."""
 

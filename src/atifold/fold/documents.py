@@ -20,12 +20,14 @@ from atifold.fold.report import Words
 from atifold.fold.scopes import ScopeKey, Scopes
 from atifold.fold.steps import child_step, insert, steps_of
 from atifold.fold.threads import Child, Thread
+from atifold.fold.ties import Ties
 from atifold.fold.told import untold_answer
 from atifold.spans import SpanKey
 
 _NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum"
 _TWIN_MODEL: Final = "a model call may be the one around it or beside it, told twice: nothing tells them apart"
 _TWIN_TOOL: Final = "a tool call may be one that a model asked for elsewhere, told again"
+_SURPLUS: Final = "a model call may count too many tokens: its writer estimates them, or counts some of a stream twice"
 _STAND_IN: Final = "what the agent's span tells may be the answer of a model call that no agent owns"
 
 
@@ -35,7 +37,8 @@ class Document:
 
     `name` is the file's stem and the trajectory's id. `trajectory` is a plain dict of JSON values
     in ATIF's order of keys. `incomplete` says that something was still open. `files` are those that it
-    names, by their path seen from its folder.
+    names, by their path seen from its folder. `ties` are, by trace id, the facts by which other traces are found
+    that its own carry on, where anybody asked for them.
     """
 
     name: str
@@ -44,6 +47,7 @@ class Document:
     report: dict[str, Any]
     incomplete: bool
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
+    ties: Mapping[str, Ties] = field(default_factory=dict[str, Ties])
 
 
 def write(
@@ -109,6 +113,7 @@ class _Author:
         ]
         made = steps_of(thread, self._owner, self.words)
         self.words.say("unsure", _TWIN_MODEL, self._doubts.models(thread.models))
+        self.words.say("unsure", _SURPLUS, self._doubts.surplus(thread.models))
         self.words.say("unsure", _TWIN_TOOL, self._doubts.tools(made.steps))
         self.words.say("unsure", _STAND_IN, self._doubts.stand_ins(made.steps))
         references: dict[int, list[str]] = {}

@@ -5,18 +5,24 @@ Nothing is joined on a suspicion: the calls stay apart, and the report says that
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
-from atifold.calls import Call, ModelCall, ToolCall, ToolRequest
-from atifold.fold.messages import body_of, plain_id, requests_of, spoken, text_of
-from atifold.fold.order import LOOK_BACK
-from atifold.fold.toolcalls import Asked, Step
+from atifold.calls import Call, ModelCall
+from atifold.fold.messages import body_of, requests_of, spoken, text_of
+from atifold.fold.tool_doubts import ToolDoubts
+from atifold.fold.toolcalls import Step
 from atifold.spans import SpanKey
+
+_Pairs = Iterator[tuple[ModelCall, ModelCall]]
 
 _SLACK_TOKENS: Final = 1
 """How many output tokens the spans of one streamed call may differ by."""
+
+
+_BY_RECORDS: Final = frozenset({"claude-code", "codex", "gemini-cli"})
+"""Programs that tell one call in spans and in log records, tied by ids alone."""
 
 
 class Doubts:
@@ -26,7 +32,7 @@ class Doubts:
         """Take every call of the fold."""
         self._calls = calls
         self._models: dict[SpanKey, SpanKey] | None = None
-        self._asked: tuple[set[str], set[str]] | None = None
+        self._tools: ToolDoubts | None = None
 
     def models(self, models: Iterable[ModelCall]) -> int:
         """Return how many of some model calls may be the one around them or the one before them."""
@@ -35,22 +41,21 @@ class Doubts:
         return sum(model.key in self._models for model in models)
 
     def tools(self, steps: Sequence[Step]) -> int:
-        """Return how many tool calls may be others of the fold.
+        """Return how many tool calls may be others of the fold (`ToolDoubts`)."""
+        calls = [step.call for step in steps if step.call is not None and not step.copied]
+        nameless = [call for call in calls if any(not request.id for request in requests_of(call.output or ()))]
+        weak = [(asked, step) for step in steps for asked in step.asked if asked.unasked or asked.replayed]
+        if not weak and not nameless:
+            return 0
+        if self._tools is None:
+            self._tools = ToolDoubts(self._calls.values())
+        own = [asked for step in steps for asked in step.asked]
+        told_again = sum(self._tools.asked_again(call) for call in nameless)
+        return told_again + sum(self._tools.told_elsewhere(asked, step, own) for asked, step in weak)
 
-        Tools that ran on nobody's asking may be what a model did ask for, by id or name; calls that only a
-        later request tells may be those that the answer asked for itself.
-        """
-        unasked = [asked for step in steps if step.counted == 0 for asked in step.asked if asked.span]
-        found = sum(_told_again(step, asked) for step in steps for asked in step.asked if asked.replayed)
-        if not unasked:
-            return found
-        if self._asked is None:
-            self._asked = _asked_for(self._calls.values())
-        ids, names = self._asked
-        return found + sum(
-            bool((asked.id and plain_id(asked.id) in ids) or asked.name in names or (not asked.name and names))
-            for asked in unasked
-        )
+    def surplus(self, models: Iterable[ModelCall]) -> int:
+        """Return how many model calls may count too many tokens."""
+        return sum(model.usage is not None and model.usage.surplus for model in models)
 
     def stand_ins(self, steps: Iterable[Step]) -> int:
         """Return how many steps of an agent's own answer may be what a model call tells that no agent owns."""
@@ -68,18 +73,36 @@ def _twins(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
     """Return, for each model call that may be another one, that other one."""
     models = sorted((c for c in calls.values() if isinstance(c, ModelCall)), key=lambda c: (c.start_ns, c.key))
     found: dict[SpanKey, SpanKey] = {}
+    for one, model in chain(_nested(models, calls), _side_by_side(models), _recorded(models)):
+        found.setdefault(model.key, one.key)
+    return found
+
+
+def _nested(models: Sequence[ModelCall], calls: Mapping[SpanKey, Call]) -> _Pairs:
+    """Yield model calls with the one around them that may be the same, as a framework tells what its provider does."""
     for model in models:
         outer = calls.get(model.parent) if model.parent else None
-        if isinstance(outer, ModelCall) and (_count_alike(outer, model) or not _told_apart(outer, model)):
-            found[model.key] = outer.key
+        if isinstance(outer, ModelCall) and (_count_alike(outer, model) or not _told_apart(outer, model, nested=True)):
+            yield outer, model
+
+
+def _side_by_side(models: Sequence[ModelCall]) -> _Pairs:
+    """Yield model calls with one of the same place that may be the same."""
     for before, model in _neighbours(models, lambda call: (call.key[0], call.parent)):
         together = _at_one_time(before, model) or _is_record(before, model)
         if _took_as_long(before, model) or (together and not _told_apart(before, model)):
-            found.setdefault(model.key, before.key)
+            yield before, model
     for before, model in _neighbours(models, _request_of):
         if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
-            found.setdefault(model.key, before.key)
-    return found
+            yield before, model
+
+
+def _recorded(models: Sequence[ModelCall]) -> _Pairs:
+    """Yield model calls that log records may tell, with one that a span elsewhere tells."""
+    for record in [model for model in models if model.dialect in _BY_RECORDS]:
+        span = next((model for model in models if _may_be_recorded(record, model)), None)
+        if span is not None:
+            yield span, record
 
 
 def _neighbours(
@@ -106,6 +129,18 @@ def _unanswered_call(call: ModelCall) -> bool:
     return not call.output and call.usage is None and call.failure is None
 
 
+def _may_be_recorded(record: ModelCall, span: ModelCall) -> bool:
+    """Tell whether a call that records may tell can be one that a span elsewhere tells: its time, its prompt."""
+    if record.key == span.key or (record.key[0], record.parent) == (span.key[0], span.parent):
+        return False
+    pairs = [(record.conversation, span.conversation), (_figures(record)[0], _figures(span)[0])]
+    if any(a is not None and b is not None and a != b for a, b in pairs):
+        return False
+    ends = [call.end_ns or call.start_ns for call in (record, span)]
+    shared = min(ends) - max(record.start_ns, span.start_ns)
+    return shared > 0 and shared * 2 >= min(ends[0] - record.start_ns, ends[1] - span.start_ns)
+
+
 def _at_one_time(before: ModelCall, model: ModelCall) -> bool:
     """Tell whether two calls, the first of which started first, share some time."""
     return before.start_ns == model.start_ns or (before.end_ns is not None and model.start_ns < before.end_ns)
@@ -129,19 +164,22 @@ def _is_record(before: ModelCall, model: ModelCall) -> bool:
 
 
 def _count_alike(one: ModelCall, other: ModelCall) -> bool:
-    """Tell whether two calls count the same tokens, all of them."""
-    figures = _figures(one)
-    return None not in figures and figures == _figures(other)
+    """Tell whether two calls count the same tokens, as far as both count them."""
+    pairs = [(a, b) for a, b in zip(_figures(one), _figures(other), strict=True) if a is not None and b is not None]
+    return bool(pairs) and all(a == b for a, b in pairs)
 
 
-def _told_apart(one: ModelCall, other: ModelCall) -> bool:
-    """Tell whether something that both calls state differs; a response id that both have outweighs it."""
+def _told_apart(one: ModelCall, other: ModelCall, *, nested: bool = False) -> bool:
+    """Tell whether something that both calls state differs; a response id that both have outweighs it.
+
+    Of `nested` ones the requests may be told in two ways: as a framework has it, and as its provider.
+    """
     if one.sequence is not None and other.sequence is not None:
         return True
     if one.response_id is not None and one.response_id == other.response_id:
         return False
     facts = [(one.event_id, other.event_id), (one.response_id, other.response_id), (_said(one), _said(other))]
-    if not (_unanswered_call(one) or _unanswered_call(other)):
+    if not (nested or _unanswered_call(one) or _unanswered_call(other)):
         facts.append((_asked(one), _asked(other)))
     counts = zip(_figures(one), _figures(other), (0, _SLACK_TOKENS), strict=True)
     return any(a is not None and b is not None and a != b for a, b in facts) or any(
@@ -160,37 +198,7 @@ def _asked(call: ModelCall) -> object:
 
 
 def _said(call: ModelCall) -> object:
-    """Return what a model said and asked for, None where it is not known."""
-    told = (spoken(text_of(call.output or ())), [request.name for request in requests_of(call.output or ())])
-    return told if any(told) else None
-
-
-# ---- tool calls ----------------------------------------------------------------------------------
-
-
-def _told_again(step: Step, replayed: Asked) -> bool:
-    """Tell whether a call that only a later request tells may be one that its step asked for itself."""
-    own = (asked for asked in step.asked if not asked.replayed)
-    return any(asked.name == replayed.name or not (asked.name and asked.id) for asked in own)
-
-
-def _asked_for(calls: Iterable[Call]) -> tuple[set[str], set[str]]:
-    """Return what was asked for: (all ids, the names of the requests whose id no finished tool has).
-
-    Where agents pause, a tool's first leg asks for its second one.
-    """
-    ran: set[str] = set()
-    requests: list[ToolRequest] = []
-    tools: list[ToolCall] = []
-    pauses = False
-    for call in calls:
-        pauses = pauses or call.paused or call.resumes is not None
-        if isinstance(call, ToolCall):
-            tools.append(call)
-            ran |= {plain_id(call.id)} if call.id and not call.paused else set()
-        elif isinstance(call, ModelCall):
-            requests += requests_of((*(call.output or ()), *(call.input or ())[-LOOK_BACK:]))
-    ids = {plain_id(request.id) for request in requests if request.id}
-    names = {request.name for request in requests if not request.id or plain_id(request.id) not in ran}
-    legs = Counter(tool.tool for tool in tools) if pauses else Counter[str]()
-    return ids, names | {tool for tool, count in legs.items() if count > 1}
+    """Return what a model said and asked for, None where it is not known, or not all of it."""
+    names = [request.name for request in requests_of(call.output or ())]
+    told = (spoken(text_of(call.output or ())), names)
+    return told if any(told) and all(names) else None

@@ -11,10 +11,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Generic, Literal, TypeVar
 
 from atifold.calls import Message, ModelCall, ToolResponse
+from atifold.fold.forks import Forks
 from atifold.fold.messages import (
     Mark,
     assistant_marks,
@@ -77,12 +78,13 @@ def _extend(units: list[Unit], unit: Unit) -> None:
     units.append(unit)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Lane(Generic[StepT]):
     """One history as far as it is known.
 
     `seen` is the last request that held all of it, `delta` the last that held only news; `answered`
-    says that an answer came since. `askers` are the steps that the last turn came from.
+    says that an answer came since. `askers` are the steps that the last turn came from. `forks` are the
+    histories that begin alike, where there are several.
     """
 
     known: list[Unit] = field(default_factory=list)
@@ -91,6 +93,15 @@ class _Lane(Generic[StepT]):
     system: tuple[str, ...] = ()
     askers: list[StepT] = field(default_factory=list)
     answered: bool = False
+    forks: Forks[_Lane[StepT]] | None = None
+
+    def goes_on_in(self, body: Sequence[Message]) -> bool:
+        """Tell whether a request repeats the last one, as its ends show, and then the answer to it."""
+        count = len(self.seen)
+        if not self.answered or not 0 < count < len(body) or body[count - 1] != self.seen[-1]:
+            return False
+        answer = units_of(body[count:])[:1]
+        return bool(answer) and answer[0].kind == "model" and bool(answer[0].marks & self.known[-1].marks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +168,8 @@ class History(Generic[StepT]):
             self._lane.askers.append(step)
             _extend(self._lane.known, Unit("model", messages=tuple(call.output or ())))
             self._lane.answered = True
+            if self._lane.forks is not None:
+                self._lane.forks.note(self._lane, self._lane.known[-1].marks)
 
     def copied_answer(self, step: StepT) -> None:
         """Note a step that stands for a turn of the model whose call is not here."""
@@ -167,12 +180,13 @@ class History(Generic[StepT]):
         if base:
             return (*self._delta(body), False)
         if self._lane.seen and body and body[0] == self._lane.seen[0]:
+            self._lane = _chosen(self._lane, body)
             return (*self._full(self._lane, body), False)
         start = _start_of(body)
         lane = self._lanes.get(start) if start else None
         if lane is not None:
-            self._lane = lane
-            return (*self._full(lane, body), False)
+            self._lane = _chosen(lane, body)
+            return (*self._full(self._lane, body), False)
         units = units_of(body)
         cumulative = any(unit.kind == "model" for unit in units)
         known = self._lane.known
@@ -196,6 +210,8 @@ class History(Generic[StepT]):
         if not 0 < count < len(body) or body[count - 1] != lane.seen[-1] or body[0] != lane.seen[0]:
             units = units_of(body)
             found = _aligned(units, lane.known)
+            if lane.answered and _is_shorter(units, lane.known):
+                lane = self._fork(lane, _start_of(body))
             lane.known, lane.seen, lane.answered = units, body, False
             return found
         tail = units_of(body[count:])
@@ -203,6 +219,17 @@ class History(Generic[StepT]):
         lane.known += tail[count:]
         lane.seen, lane.answered = body, False
         return tuple(tail[:count]), tail[count:]
+
+    def _fork(self, lane: _Lane[StepT], start: Mark | None) -> _Lane[StepT]:
+        """Return a history that begins as another one, which may still go on."""
+        if lane.forks is None:
+            lane.forks = Forks()
+            lane.forks.note(lane, {mark for unit in lane.known if unit.kind == "model" for mark in unit.marks})
+        new = replace(lane, askers=list(lane.askers))
+        if start is not None:
+            self._lanes[start] = new
+        self._lane = new
+        return new
 
     def _delta(self, body: tuple[Message, ...]) -> tuple[tuple[Unit, ...], list[Unit]]:
         """Return the news of a request that holds only what follows a base: a retry brings none."""
@@ -228,6 +255,19 @@ class History(Generic[StepT]):
         new = tuple(text for text in texts if text not in self._lane.system)
         self._lane.system = texts
         return new
+
+
+def _chosen(lane: _Lane[StepT], body: Sequence[Message]) -> _Lane[StepT]:
+    """Return the history that a request carries on, of those that begin alike."""
+    if lane.forks is None or lane.goes_on_in(body):
+        return lane
+    others = lane.forks.candidates(body)
+    return next((other for other in others if other.goes_on_in(body)), others[0] if others else lane)
+
+
+def _is_shorter(units: Sequence[Unit], known: Sequence[Unit]) -> bool:
+    """Tell whether a request holds fewer turns of the model than are known: it begins anew, or somewhere before."""
+    return sum(unit.kind == "model" for unit in units) < sum(unit.kind == "model" for unit in known)
 
 
 def _user_marks(unit: Unit) -> set[Mark]:

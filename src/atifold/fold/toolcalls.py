@@ -22,7 +22,8 @@ class Asked:
     """One tool call of a step.
 
     `span` is the tool's own record, `told` the result as the next request shows it to the model,
-    `inline` one that stands beside the request. `replayed` says that a later request alone tells of the call.
+    `inline` one that stands beside the request. `replayed` says that a later request alone tells of the call,
+    `unasked` that its spans do.
     """
 
     id: str | None = None
@@ -33,6 +34,7 @@ class Asked:
     told: ToolResponse | None = None
     inline: ToolResponse | None = None
     replayed: bool = False
+    unasked: bool = False
 
     @classmethod
     def of(cls, request: ToolRequest) -> Asked:
@@ -289,6 +291,6 @@ class Results:
 
 def unasked(tool: ToolCall) -> Asked:
     """Return the call of a tool span that no model asked for."""
-    asked = Asked(tool.id, tool.tool, tool.arguments)
+    asked = Asked(tool.id, tool.tool, tool.arguments, unasked=True)
     asked.bind(tool)
     return asked

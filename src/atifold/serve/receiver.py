@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -156,8 +156,13 @@ class Receiver:
 
 def _finished(folding: Folding, finish: Callable[[Sequence[Document]], Sequence[Document]]) -> Fold:
     def fold(
-        spans: Sequence[Span], *, logs: Sequence[LogRecord] = (), incomplete: Sequence[str] = (), part: int = 1
+        spans: Sequence[Span],
+        *,
+        logs: Sequence[LogRecord] = (),
+        incomplete: Sequence[str] = (),
+        part: int = 1,
+        whole: Collection[str] = (),
     ) -> Sequence[Document]:
-        return finish(folding(spans, logs=logs, incomplete=incomplete, part=part))
+        return finish(folding(spans, logs=logs, incomplete=incomplete, part=part, whole=whole))
 
     return fold
