@@ -264,7 +264,7 @@ class TraceTable:
         self._add(trace, size)
         trace.spans[span.span_id] = span
         self._tie_session(trace, session(span))
-        for other in (resumed_trace(span), *linked_traces(span)):
+        for other in (resumed_trace(span), *linked_traces(span, by_conversation=self._by_conversation)):
             if other is not None and other != trace.id:
                 self._tie(trace, other)
         if self._by_conversation:

@@ -18,9 +18,13 @@ def resumed_trace(span: Span) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-def linked_traces(span: Span) -> Sequence[str]:
-    """Return the ids of the traces that are one run with this span's, as a runtime of messages links them (AutoGen)."""
-    if span.links and "messaging.operation" in span.attributes and "message" in span.attributes:
+def linked_traces(span: Span, *, by_conversation: bool) -> Sequence[str]:
+    """Return the ids of the traces that may be one run with this span's, as its links say.
+
+    By trace these are the ones that a runtime of messages links (AutoGen), by conversation all: there
+    a link alone may say that a gateway or a subprocess worked for a call.
+    """
+    if span.links and (by_conversation or ("messaging.operation" in span.attributes and "message" in span.attributes)):
         return [link.trace_id for link in span.links]
     return ()
 
