@@ -247,6 +247,18 @@ class TestMlflow:
             link = {"trace_id": f"tr-{trace_id}", "span_id": span_id, "attributes": None}
             assert one({"spans": [{**self.fourth, "links": [link]}]}).links == (Link(TRACE, OTHER),)
 
+    @pytest.mark.parametrize(
+        ("written", "read"),
+        [
+            ("0xpRpuPvYL4=", "d31a51a6e3ef60be"),
+            (f"0x{OTHER}", OTHER),
+            (base64.b64encode(bytes.fromhex(OTHER)).decode(), OTHER),
+        ],
+    )
+    def test_an_id_in_base64_may_begin_as_one_in_hex_does(self, written: str, read: str) -> None:
+        """One of four thousand does."""
+        assert one({"spans": [{**self.fourth, "span_id": written}]}).span_id == read
+
 
 class TestLangfuse:
     """Exports of Langfuse."""

@@ -34,7 +34,7 @@ _FIELDS: Final[Mapping[str, tuple[tuple[str, ...], ...]]] = {
 """The paths at which a field may stand; the first that says something counts."""
 
 
-_HEX: Final = re.compile(r"(?:[0-9a-fA-F]{2})+")
+_DIGITS: Final = re.compile(r"[0-9a-fA-F]+")
 
 
 def is_plain(value: Any) -> bool:
@@ -86,7 +86,7 @@ def _time(item: Mapping[str, Any], name: str) -> int:
 
 
 def _bare(value: Any, size: int) -> Any:
-    """Return an id without what some put before hex.
+    """Return an id without what some put before hex; base64 may begin with the same letters.
 
     The ids of links that reach MLflow as OTLP JSON it takes for base64, though they are hex: that is undone, by the
     length.
@@ -94,7 +94,9 @@ def _bare(value: Any, size: int) -> Any:
     if not isinstance(value, str):
         return value
     bare = value.removeprefix("0x").removeprefix("tr-")
-    return b64encode(bytes.fromhex(bare)).decode() if len(bare) == 3 * size and _HEX.fullmatch(bare) else bare
+    if not _DIGITS.fullmatch(bare):
+        return value
+    return b64encode(bytes.fromhex(bare)).decode() if len(bare) == 3 * size else bare
 
 
 def _get(item: Mapping[str, Any], name: str) -> Any:

@@ -27,14 +27,10 @@ pytestmark = pytest.mark.integration
 
 
 class Sent(NamedTuple):
-    """What was sent of one recording: how many spans of which traces, and the documents written beside.
-
-    `in_folder` says that these name each other's files, as a fold into a folder makes them.
-    """
+    """What was sent of one recording: how many spans of which traces, and the documents written beside, in a folder."""
 
     traces: dict[str, int]
     documents: list[bytes]
-    in_folder: bool = False
 
 
 def _live(recording: Path, backend: Backend, protocol: Protocol, folder: Path) -> Sent:
@@ -60,12 +56,12 @@ def _replayed(recording: Path, backend: Backend, protocol: Protocol, folder: Pat
     seed, spans = str(folder), folder / "spans.jsonl"
     if protocol is JSON:
         exporters = [protocol.exporter(backend.url(protocol), backend.headers), SpanFile(spans)]
-        result = replay([recording], exporters=exporters, capture_content=True, id_seed=seed)
+        result = replay([recording], exporters=exporters, capture_content=True, id_seed=seed, files=True)
         documents = [document.trajectory for document in result.folded.documents]
     else:
         documents = _by_command(recording, backend, protocol, seed, spans)
     traces = Counter(span.trace_id for span in otlp.read([spans]).spans)
-    return Sent(dict(traces), _canonical(documents), in_folder=protocol is not JSON)
+    return Sent(dict(traces), _canonical(documents))
 
 
 def _by_command(recording: Path, backend: Backend, protocol: Protocol, seed: str, spans: Path) -> list[dict[str, Any]]:
@@ -73,11 +69,11 @@ def _by_command(recording: Path, backend: Backend, protocol: Protocol, seed: str
         "OTEL_EXPORTER_OTLP_PROTOCOL": protocol.name,
         "OTEL_EXPORTER_OTLP_HEADERS": ",".join(f"{name}={value}" for name, value in backend.headers.items()),
     }
-    out = spans.with_name("out.jsonl")  # documents that lie side by side in a folder name each other
+    out = spans.with_name("out")
     arguments = ["replay", recording, "--otlp", backend.url(protocol), "--id-seed", seed, "--capture-content"]
     done = CliRunner().invoke(main, [*map(str, arguments), "--spans", str(spans), "-o", str(out)], env=environment)
     assert done.exit_code == 0, done.output
-    return [json.loads(line) for line in out.read_bytes().splitlines()]
+    return [json.loads(path.read_bytes()) for path in out.glob("*.json")]
 
 
 WAYS = {"live": _live, "replay": _replayed}
@@ -87,13 +83,13 @@ def _canonical(documents: Iterable[dict[str, Any]]) -> list[bytes]:
     return sorted(map(atif.dumps, documents))
 
 
-def _folded(files: Sequence[Path], traces: Iterable[str], *, in_folder: bool) -> list[bytes]:
-    """Return the documents of some of the traces that files hold; all of each file has to be readable."""
+def _folded(files: Sequence[Path], traces: Iterable[str]) -> list[bytes]:
+    """Return the documents, in a folder, of some of the traces that files hold; all of each file has to be readable."""
     batch = otlp.read(files)
     assert batch.complaints == []
     wanted = set(traces)
     spans = [span for span in batch.spans if span.trace_id in wanted]
-    return _canonical(document.trajectory for document in fold.fold(dialects.read(spans), files=in_folder).documents)
+    return _canonical(document.trajectory for document in fold.fold(dialects.read(spans), files=True).documents)
 
 
 def _differing(view: View, sent: dict[str, Sent], folder: Path) -> list[str]:
@@ -101,7 +97,7 @@ def _differing(view: View, sent: dict[str, Sent], folder: Path) -> list[str]:
     return [
         name
         for name, one in sent.items()
-        if _folded(view.files(one.traces, folder / name), one.traces, in_folder=one.in_folder) != one.documents
+        if _folded(view.files(one.traces, folder / name), one.traces) != one.documents
     ]
 
 

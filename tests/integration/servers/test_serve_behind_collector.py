@@ -16,8 +16,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from serving import Server
 
-from atifold import atif
-from atifold.replay import replay
+from atifold import atif, dialects, fold, otlp
+from atifold.replay import SpanFile, replay
 
 pytestmark = pytest.mark.integration
 
@@ -26,14 +26,22 @@ def _canonical(documents: list[dict[str, Any]]) -> list[bytes]:
     return sorted(map(atif.dumps, documents))
 
 
-def _send(recordings: list[Path], url: str, protocol: Protocol) -> list[bytes]:
-    """Replay recordings to a URL; return the documents that they fold to directly, as canonical JSON."""
-    documents = []
+def _send(recordings: list[Path], url: str, protocol: Protocol, folder: Path) -> list[Path]:
+    """Replay recordings to a URL; return the files of what was sent."""
+    files = []
     for recording in recordings:
-        exporters, seed = [protocol.exporter(url, {})], f"{url} {protocol.name} {recording.name}"
-        result = replay([recording], exporters=exporters, capture_content=True, id_seed=seed)
-        documents += [document.trajectory for document in result.folded.documents]
-    return _canonical(documents)
+        seed = f"{url} {protocol.name} {recording.name}"
+        files.append(folder / f"{protocol.name.replace('/', '-')}-{recording.stem}.jsonl")
+        exporters = [protocol.exporter(url, {}), SpanFile(files[-1])]
+        replay([recording], exporters=exporters, capture_content=True, id_seed=seed)
+    return files
+
+
+def _directly(files: Sequence[Path]) -> list[bytes]:
+    """Return the documents that files of spans fold to in a folder, as canonical JSON."""
+    return _canonical(
+        document.trajectory for document in fold.fold(dialects.read(otlp.read(files).spans), files=True).documents
+    )
 
 
 def _arrived(server: Server, wanted: list[bytes]) -> None:
@@ -55,16 +63,18 @@ def test_what_a_collector_sends_on_becomes_the_documents_of_a_direct_fold(
     exporters = {**over_grpc(by_grpc.grpc), **over_http(by_http.http, encoding)}
     with relay(tmp_path / "collector", exporters) as collector:
         protocols = (GRPC, PROTOBUF, JSON) if encoding == "proto" else (PROTOBUF,)
-        wanted = [
-            document
-            for protocol in protocols
-            for document in _send(recordings_told, f"{collector.urls[protocol.name]}", protocol)
-        ]
+        wanted = _directly(
+            [
+                file
+                for protocol in protocols
+                for file in _send(recordings_told, f"{collector.urls[protocol.name]}", protocol, tmp_path)
+            ]
+        )
     assert len(wanted) >= len(protocols) * len(recordings_told)
     for server in (by_grpc, by_http):
-        _arrived(server, sorted(wanted))
+        _arrived(server, wanted)
         assert server.stop()[0] == 0
-        assert _canonical(server.documents()) == sorted(wanted)
+        assert _canonical(server.documents()) == wanted
 
 
 class _Kept(SpanExporter):
@@ -85,7 +95,7 @@ def test_a_server_that_is_restarted_in_the_middle_loses_nothing(
     rpc, web = free_ports(2)
     place = ("--grpc-port", str(rpc), "--port", str(web), "--idle", "1")
     kept = _Kept()
-    result = replay(recordings_told, exporters=[kept], capture_content=True, id_seed="restarted")
+    result = replay(recordings_told, exporters=[kept], capture_content=True, id_seed="restarted", files=True)
     wanted = _canonical([document.trajectory for document in result.folded.documents])
     thirds = [kept.spans[start::3] for start in range(3)]
     server = serve(*place)
