@@ -104,8 +104,8 @@ class Writer(NamedTuple):
         return Appended(run, file, parse(after, run), written)
 
     def _new_id(self, started: str) -> str:
-        at = iso(time_ms(started) or 0)
-        return f"{at[:19].replace('-', '').replace(':', '')}Z-{self.token()}"
+        at = iso(time_ms(started) or 0).lstrip("+-").partition(".")[0]
+        return f"{at.replace('-', '').replace(':', '')}Z-{self.token()}"
 
     def _pinned(self, pin: Pin | None, what: str) -> Line | None:
         """Return a pin as lines have it; a file is hashed, and its ref is its path unless another is given."""
