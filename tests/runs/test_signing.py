@@ -264,6 +264,16 @@ def test_what_is_signed_elsewhere_is_stored(repo: Repo, key: Keys) -> None:
     assert verdict(repo, "--require", "signed")[0] == 0
 
 
+def test_an_envelope_that_no_line_can_hold_is_refused(signed: Repo) -> None:
+    """A number beyond every double, beside a payload that verifies."""
+    envelope = json.dumps(json.loads(signed.file().split(b"\n")[2])["envelope"])
+    given = f'{envelope[:-1]}, "more": 1e400}}'
+    before = signed.tip
+    answer = signed.runs("sign", "r-1", "--envelope", "-", stdin=given.encode())
+    assert answer.error == "envelope-invalid"
+    assert signed.tip == before
+
+
 def test_running_runs_never_fail(repo: Repo) -> None:
     """They cannot be signed yet."""
     repo.runs("start", "--from", "-", stdin={"id": "r-1", "harness": "cook"})
