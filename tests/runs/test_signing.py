@@ -123,6 +123,14 @@ def test_a_changed_transcript_is_found(signed: Repo) -> None:
     assert verdict(signed)[0] == 0
 
 
+@pytest.mark.parametrize("ref", ["\ud800", "a\0b", "x" * 5000, "https://example.org/t.json", "."])
+def test_a_ref_that_names_no_file_is_passed_over(ref: str, repo: Repo) -> None:
+    """A writer may say anything of where a transcript is kept."""
+    repo.record(transcript={"sha256": "0" * 64, "ref": ref})
+    code, document = verdict(repo)
+    assert (code, document["ok"]) == (0, True)
+
+
 def test_a_transcript_is_found_from_below(signed: Repo) -> None:
     """Its ref is seen from where the command runs, else from the workspace."""
     (signed.folder / "below").mkdir()
@@ -185,6 +193,13 @@ def test_a_policy_that_does_not_say_whose_a_key_is_trusts_nobody(
     assert bool(document["trust"]["problems"]) is problem
     assert document["trust"]["runners"] == []
     assert document["runs"][0]["attestation"]["status"] == "untrusted"
+
+
+@pytest.mark.parametrize("path", ["\ud800", "a\0b"])
+def test_a_file_of_signers_that_no_name_fits_holds_nobody(path: str, signed: Repo, tmp_path: Path) -> None:
+    """The policy is read all the same."""
+    signed.trust(("ci", tmp_path / "ci.pem"), signers=path)
+    assert attested(signed)[0] == "signed"
 
 
 def test_without_a_policy_nobody_is_trusted(repo: Repo, key: Keys) -> None:
