@@ -77,7 +77,8 @@ def test_a_merge_that_changes_nothing_has_no_patch(repo: Repo) -> None:
     assert found[side] is not None
 
 
-def test_a_commit_that_was_picked_anew_is_joined_by_its_patch(repo: Repo) -> None:
+@pytest.mark.parametrize("started", ["2020-01-01T00:00:00Z", "1969-07-20T20:17:40Z", "0001-01-01T00:00:00Z"])
+def test_a_commit_that_was_picked_anew_is_joined_by_its_patch(started: str, repo: Repo) -> None:
     """In read documents, where the recorded one is not on HEAD's history; a merge or a joined one is not."""
     repo.git("checkout", "-q", "-b", "side")
     recorded = repo.commit("work", a__txt="one\n")
@@ -85,7 +86,7 @@ def test_a_commit_that_was_picked_anew_is_joined_by_its_patch(repo: Repo) -> Non
     repo.commit(b__txt="two\n")
     repo.git("cherry-pick", recorded)
     picked = repo.git("rev-parse", "HEAD").strip()
-    repo.runs("record", "--from", "-", stdin={**FIELDS, "startedAt": "2020-01-01T00:00:00Z", "commits": [recorded]})
+    repo.runs("record", "--from", "-", stdin={**FIELDS, "startedAt": started, "commits": [recorded]})
     found = commits(repo)
     assert [(each["sha"], each["joinedBy"], each.get("recordedAs")) for each in found] == [
         (recorded, ["record"], None),

@@ -198,6 +198,9 @@ def test_deep_json_is_refused(repo: Repo) -> None:
         ("2026-12-31T24:00:00Z", "2027-01-01T00:00:00.000Z"),
         ("2000-02-29T00:00Z", "2000-02-29T00:00:00.000Z"),
         ("0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"),
+        ("0000-02-29T00:00:00Z", "0000-02-29T00:00:00.000Z"),
+        ("0000-01-01T00:00:00+05:30", "-000001-12-31T18:30:00.000Z"),
+        ("9999-12-31T24:00:00Z", "+010000-01-01T00:00:00.000Z"),
     ],
 )
 def test_times_are_read(text: str, utc: str) -> None:
@@ -323,6 +326,21 @@ def test_ids_and_times_have_defaults(repo: Repo) -> None:
     started = repo.runs("start", "--from", "-", stdin={"harness": "c"}).document["run"]
     assert started["state"] == "running"
     assert repo.runs("end", started["id"], "--from", "-", stdin=b" \n").document["run"]["outcome"] is None
+
+
+@pytest.mark.parametrize(
+    ("at", "begins"),
+    [
+        ("0000-01-01T00:00:00Z", "00000101T000000Z-"),
+        ("0000-01-01T00:00:00+05:30", "0000011231T183000Z-"),
+        ("9999-12-31T24:00:00Z", "0100000101T000000Z-"),
+    ],
+)
+def test_years_that_no_clock_shows_have_ids_too(repo: Repo, at: str, begins: str) -> None:
+    """A year beyond four digits is written with six and without its sign, which no id may begin with."""
+    run = repo.runs("record", "--from", "-", stdin={"harness": "c", "endedAt": at}).document["run"]
+    assert run["id"].startswith(begins)
+    assert repo.runs("--json").document["runs"][0]["id"] == run["id"]
 
 
 def test_files_are_hashed_where_they_are_named(repo: Repo) -> None:

@@ -16,6 +16,7 @@ from ledgers import Repo, public
 from atifold.runs import dsse, ssh
 from atifold.runs.canonical import canonical
 from atifold.runs.statement import statement_of
+from atifold.runs.trust import allowed_signers
 
 Keys = Callable[..., Path]
 
@@ -122,6 +123,14 @@ def test_a_changed_transcript_is_found(signed: Repo) -> None:
     assert verdict(signed)[0] == 0
 
 
+@pytest.mark.parametrize("ref", ["\ud800", "a\0b", "x" * 5000, "https://example.org/t.json", "."])
+def test_a_ref_that_names_no_file_is_passed_over(ref: str, repo: Repo) -> None:
+    """A writer may say anything of where a transcript is kept."""
+    repo.record(transcript={"sha256": "0" * 64, "ref": ref})
+    code, document = verdict(repo)
+    assert (code, document["ok"]) == (0, True)
+
+
 def test_a_transcript_is_found_from_below(signed: Repo) -> None:
     """Its ref is seen from where the command runs, else from the workspace."""
     (signed.folder / "below").mkdir()
@@ -186,6 +195,13 @@ def test_a_policy_that_does_not_say_whose_a_key_is_trusts_nobody(
     assert document["runs"][0]["attestation"]["status"] == "untrusted"
 
 
+@pytest.mark.parametrize("path", ["\ud800", "a\0b"])
+def test_a_file_of_signers_that_no_name_fits_holds_nobody(path: str, signed: Repo, tmp_path: Path) -> None:
+    """The policy is read all the same."""
+    signed.trust(("ci", tmp_path / "ci.pem"), signers=path)
+    assert attested(signed)[0] == "signed"
+
+
 def test_without_a_policy_nobody_is_trusted(repo: Repo, key: Keys) -> None:
     """That is no problem; without a base it is one."""
     repo.record()
@@ -219,6 +235,33 @@ def test_a_signer_is_no_runner(repo: Repo, key: Keys) -> None:
     assert repo.runs("sign", "r-1", "--key", other).code == 0
 
 
+@pytest.mark.parametrize("line", ["ci KEY", "\ufeffci KEY", "\u3000ada,ci KEY at home\r", "ada KEY\rci KEY"])
+def test_signers_are_read_as_their_other_reader_does(line: str, key: Keys) -> None:
+    """White space at the ends of a line, a byte order mark too, is no part of a principal."""
+    signers = allowed_signers(line.replace("KEY", public(key())))
+    assert "ci" in [signer.principal for signer in signers]
+
+
+def test_half_a_surrogate_pair_is_signed_and_verified(repo: Repo, key: Keys) -> None:
+    """The ledger keeps it as an escape, and so does the statement."""
+    path = key()
+    repo.trust(("ci\ud800", path))
+    repo.record(harness="h\ud800", by="\udc00", unit={"id": "U\ud83c", "kind": "\udf4e"})
+    document = repo.runs("sign", "r-1", "--key", path).document
+    assert document["run"]["attestation"]["status"] == "signed"
+    assert document["statement"]["signer"] == "ci\ud800"
+    assert verdict(repo, "--require", "signed")[0] == 0
+
+
+@pytest.mark.parametrize("more", ["AAAA", "=\n", ""])
+def test_a_signature_ends_with_its_padding(more: str, key: Keys) -> None:
+    """What stands behind the first `=` of a signature is not read."""
+    mine = dsse.load_key(key().read_bytes())
+    envelope = dsse.sign(b"{}", mine)
+    envelope["signatures"][0]["sig"] += more
+    assert dsse.verify(envelope, [dsse.RunnerKey("ci", "runner", mine.public)]).payload == b"{}"
+
+
 def test_what_is_signed_elsewhere_is_stored(repo: Repo, key: Keys) -> None:
     """`statement` prints the payload; any JSON of it verifies, with a second signature of a stranger beside."""
     repo.record()
@@ -234,6 +277,16 @@ def test_what_is_signed_elsewhere_is_stored(repo: Repo, key: Keys) -> None:
     assert printed["statement"]["envelope"]["extra"] == "\ud800"
     assert repo.file().endswith(b'"run":"r-1","version":1}')
     assert verdict(repo, "--require", "signed")[0] == 0
+
+
+def test_an_envelope_that_no_line_can_hold_is_refused(signed: Repo) -> None:
+    """A number beyond every double, beside a payload that verifies."""
+    envelope = json.dumps(json.loads(signed.file().split(b"\n")[2])["envelope"])
+    given = f'{envelope[:-1]}, "more": 1e400}}'
+    before = signed.tip
+    answer = signed.runs("sign", "r-1", "--envelope", "-", stdin=given.encode())
+    assert answer.error == "envelope-invalid"
+    assert signed.tip == before
 
 
 def test_running_runs_never_fail(repo: Repo) -> None:
@@ -298,6 +351,26 @@ def test_a_public_key_and_half_a_key_are_said(repo: Repo, key: Keys, tmp_path: P
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize(
+    "verb",
+    [
+        *("sign r-1 --key", "sign r-1 --envelope", "sign", "end", "verify", "init --runner ci --key"),
+        *("record --from", "start --from", "record --trajectory", "show", "frob", "--since"),
+    ],
+)
+def test_a_key_where_a_name_was_wanted_is_not_told_back(verb: str, signed: Repo, tmp_path: Path) -> None:
+    """As scripts give it, that keep the key in a variable; `--key` takes the name of a file."""
+    path = tmp_path / "ci.pem"
+    pem = path.read_text(encoding="utf-8").strip()
+    given = [*verb.split(), *(["--"] if len(verb.split()) == 1 and verb[0] != "-" else []), pem]
+    answer = signed.runs(*given)
+    assert answer.code == 1
+    shown_is_no_secret(answer.stdout + answer.stderr, path)
+    body = signed.runs("sign", "r-1", "--key", pem.splitlines()[1])
+    assert body.error == "runner-key-invalid"
+    shown_is_no_secret(body.stdout + body.stderr, path)
+
+
 def test_a_key_that_others_can_read_is_said(signed: Repo, tmp_path: Path) -> None:
     """It signs all the same; nothing of it is printed."""
     path = tmp_path / "ci.pem"

@@ -25,6 +25,7 @@ WRITES: Final = ("start", "end", "record", "sign")
 STATEMENTS: Final = ("statement", "verify")
 REFUSED: Final = 1
 _LONE: Final = re.compile("[\ud800-\udfff]")
+_KEY: Final = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:.*?-----END [A-Z ]*PRIVATE KEY-----|.*)", re.DOTALL)
 
 
 def put(document: dict[str, Any]) -> None:
@@ -49,9 +50,15 @@ def refuse(verb: str, code: Code, message: str) -> NoReturn:
     from atifold.runs.refusal import RefusedError
 
     schema = documents.STATEMENT if verb in STATEMENTS else documents.WRITE if verb else documents.READ
-    put(documents.failure(schema, RefusedError(code, message), verb if verb in (*WRITES, *STATEMENTS) else None))
-    say(f"atifold: {code}: {line(message)}")
+    words = without_keys(message)
+    put(documents.failure(schema, RefusedError(code, words), verb if verb in (*WRITES, *STATEMENTS) else None))
+    say(f"atifold: {code}: {line(words)}")
     raise click.exceptions.Exit(REFUSED)
+
+
+def without_keys(message: str) -> str:
+    """Return a message without the private keys in it: whoever gives one where a name was wanted gets it told back."""
+    return _KEY.sub("[a private key]", message)
 
 
 def here() -> Workspace:
@@ -74,14 +81,18 @@ def text_of(place: str, option: str, code: Code) -> str:
 
 
 def bytes_of(place: str, option: str, code: Code) -> bytes:
-    """Return the bytes of a file, or of stdin for `-`; raises RefusedError."""
+    """Return the bytes of a file, or of stdin for `-`; raises RefusedError.
+
+    What `--key` names is not repeated: it may be the key itself.
+    """
     from atifold.runs.refusal import RefusedError
 
     try:
         return stdin().read() if place == "-" else Path(place).read_bytes()
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        raise RefusedError(code, f"{option} {place} cannot be read: {why}") from None
+        named = option if option == "--key" else f"{option} {place}"
+        raise RefusedError(code, f"{named} cannot be read: {why}; a file's name was wanted") from None
 
 
 def key_of(place: str) -> bytes:
@@ -101,7 +112,7 @@ class Verbs(click.Group):
         try:
             return super().make_context(info_name, args, parent, **extra)
         except click.UsageError as error:
-            say(f"atifold: {error.format_message()}")
+            say(f"atifold: {line(without_keys(error.format_message()))}")
             raise click.exceptions.Exit(REFUSED) from None
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -112,5 +123,5 @@ class Verbs(click.Group):
             verb = ctx.invoked_subcommand
             if verb in (*WRITES, *STATEMENTS):
                 refuse(verb, "write-usage-invalid", f"runs {verb}: {error.format_message()}")
-            say(f"atifold: {error.format_message()}")
+            say(f"atifold: {line(without_keys(error.format_message()))}")
             raise click.exceptions.Exit(REFUSED) from None

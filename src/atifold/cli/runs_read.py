@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from atifold.cli.ledger import REFUSED, here, put, refuse
+from atifold.cli.ledger import REFUSED, here, put, refuse, without_keys
 from atifold.cli.words import line, plural, say
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -49,7 +49,7 @@ def show(run: str, base: str | None, *, as_json: bool) -> None:
     document = _read({"base": base}, as_json=as_json)
     chosen = [each for each in document["runs"] if each["id"] == run]
     if not chosen:
-        say(f"atifold: run-unknown: the ledger has no run {line(run)}")
+        say(f"atifold: run-unknown: the ledger has no run {line(without_keys(run))}")
         raise click.exceptions.Exit(REFUSED)
     if as_json:
         from atifold.runs.reading import totals
@@ -87,7 +87,7 @@ def _read(wanted: dict[str, Any], *, as_json: bool) -> dict[str, Any]:
     except RefusedError as error:
         if as_json:
             refuse("", error.code, error.message)
-        say(f"atifold: {error.code}: {line(error.message)}")
+        say(f"atifold: {error.code}: {line(without_keys(error.message))}")
         raise click.exceptions.Exit(REFUSED) from None
 
 

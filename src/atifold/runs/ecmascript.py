@@ -29,6 +29,8 @@ _TIME: Final = re.compile(
     r"(?:([Zz])|([+-])([0-9]{2}):?([0-9]{2}))?"
 )
 _DAY_MS: Final = 86_400_000
+_ERA_MS: Final = 146_097 * _DAY_MS
+"""The 400 years after which the calendar begins anew; `datetime` ends with the year 9999 and knows no year 0."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -124,6 +126,9 @@ def _local(whole: int) -> int:
 
 
 def iso(ms: int) -> str:
-    """Return milliseconds since 1970 as `YYYY-MM-DDTHH:MM:SS.mmmZ`."""
-    at = _EPOCH + timedelta(milliseconds=ms)
-    return f"{at:%Y-%m-%dT%H:%M:%S}.{ms % 1000:03d}Z".zfill(24)
+    """Return milliseconds since 1970 as `YYYY-MM-DDTHH:MM:SS.mmmZ`; other years have a sign and six digits."""
+    era, rest = divmod(ms, _ERA_MS)
+    at = _EPOCH + timedelta(milliseconds=rest)
+    year = at.year + era * 400
+    shown = f"{year:04d}" if 0 <= year <= 9999 else f"{year:+07d}"  # noqa: PLR2004 - what four digits hold
+    return f"{shown}-{at:%m-%dT%H:%M:%S}.{ms % 1000:03d}Z"

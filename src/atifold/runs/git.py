@@ -49,6 +49,8 @@ class Git:
                 check=False,
                 timeout=timeout_s,
             )
+        except ValueError:  # half a surrogate pair or a zero byte, as a policy may have in its paths
+            raise Failed(f"git {arguments[0]} cannot be given these arguments") from None
         except FileNotFoundError as error:
             raise Failed(f"git could not be started: {error.strerror}") from None
         except subprocess.TimeoutExpired:

@@ -30,7 +30,8 @@ def join_patches(runs: Iterable[Run], git: Git) -> None:
     if not starts:
         return
     joined = {commit["sha"] for run in everyone for commit in run["commits"]}
-    since = f"--since={iso(min(starts) - _DAY_MS)}"
+    # git takes a date before 1970 for none at all
+    since = f"--since={iso(max(0, min(starts) - _DAY_MS))}"
     recent = (git.word("rev-list", "--no-merges", since, "HEAD") or "").split()
     by_patch: dict[str, list[str]] = {}
     for sha in recent:

@@ -35,7 +35,10 @@ def fingerprint(line: str) -> str:
 
 
 def lenient_base64(text: str) -> bytes:
-    """Return the bytes of base64 of either alphabet, whatever stands between its signs; what is cut off is dropped."""
-    plain = _FOREIGN.sub("", text.replace("-", "+").replace("_", "/"))
+    """Return the bytes of base64 of either alphabet up to its first `=`, whatever stands between its signs.
+
+    What is cut off is dropped.
+    """
+    plain = _FOREIGN.sub("", text.partition("=")[0].replace("-", "+").replace("_", "/"))
     plain = plain[: len(plain) - (len(plain) % 4 == 1)]
     return base64.b64decode(plain + "=" * (-len(plain) % 4))

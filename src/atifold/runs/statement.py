@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
 from typing_extensions import Self
 
 from atifold.runs import dsse
@@ -39,7 +48,15 @@ def _given(value: Any) -> Any:
     return value
 
 
-_Text = Annotated[str, StringConstraints(min_length=1)]
+def _some(text: str) -> str:
+    if not text:
+        raise ValueError("a text was wanted")
+    return text
+
+
+_Text = Annotated[str, AfterValidator(_some)]
+"""A text that is not empty. pydantic's own limits refuse half a surrogate pair, which the ledger may hold."""
+
 _Commit = Annotated[str, StringConstraints(pattern=r"^(?:[0-9a-f]{40}|[0-9a-f]{64})\z")]
 _Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}\z")]
 

@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationError
 
 from atifold.runs.dsse import RunnerKey
-from atifold.runs.ecmascript import parse_json
+from atifold.runs.ecmascript import parse_json, trim
 from atifold.runs.git import Git
 
 FILE: Final = ".chant/trust.json"
@@ -72,7 +72,13 @@ def _given(value: Any) -> Any:
     return value
 
 
-_Name = Annotated[str, StringConstraints(min_length=1)]
+def _some(text: str) -> str:
+    if not text:
+        raise ValueError("a text was wanted")
+    return text
+
+
+_Name = Annotated[str, AfterValidator(_some)]
 _FullCommit = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{40}(?:[0-9a-f]{24})?\z")]
 _Role = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]*\z")]
 
@@ -167,7 +173,7 @@ def allowed_signers(text: str) -> tuple[Signer, ...]:
     Lines with dates, certificates, patterns or unknown options are passed over: what they mean is not
     for this file alone to say.
     """
-    lines = (line.strip() for line in re.split(r"\r\n?|\n", text))
+    lines = (trim(line) for line in re.split(r"\r\n?|\n", text))
     return tuple(signer for line in lines if line and not line.startswith("#") for signer in _signers_of(line))
 
 

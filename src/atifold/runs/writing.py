@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from atifold.runs import branch
-from atifold.runs.canonical import digest
+from atifold.runs.canonical import canonical, digest
 from atifold.runs.ecmascript import iso, time_ms
 from atifold.runs.fields import RUN_ID, Commit, EndFields, Instruction, Pin, RecordFields, StartFields, read
 from atifold.runs.git import Git
@@ -82,6 +82,10 @@ class Writer(NamedTuple):
     def statement(self, run: str, envelope: Line, record: str) -> Appended:
         """Write a signed statement, if the run's record still has the digest that was signed."""
         line = statement_line(run, iso(self.now_ms()), envelope)
+        try:
+            canonical(line)
+        except ValueError as error:  # what stands beside the signed payload may be anything
+            raise RefusedError("envelope-invalid", f"the envelope cannot be written to the ledger: {error}") from None
 
         def make(lines: Lines) -> list[Line]:
             start, end = lines.first("start"), lines.first("end")
@@ -104,8 +108,8 @@ class Writer(NamedTuple):
         return Appended(run, file, parse(after, run), written)
 
     def _new_id(self, started: str) -> str:
-        at = iso(time_ms(started) or 0)
-        return f"{at[:19].replace('-', '').replace(':', '')}Z-{self.token()}"
+        at = iso(time_ms(started) or 0).lstrip("+-").partition(".")[0]
+        return f"{at.replace('-', '').replace(':', '')}Z-{self.token()}"
 
     def _pinned(self, pin: Pin | None, what: str) -> Line | None:
         """Return a pin as lines have it; a file is hashed, and its ref is its path unless another is given."""
