@@ -10,7 +10,7 @@ import pytest
 
 from atifold import otlp
 from atifold.otlp.instants import instant
-from atifold.spans import Kind, Link, Span, SpanEvent, Status
+from atifold.spans import Kind, Link, LogRecord, Span, SpanEvent, Status
 
 TRACE, SPAN, OTHER = "a" * 32, "b" * 16, "c" * 16
 
@@ -423,3 +423,55 @@ def test_what_is_no_time_is_refused(value: Any) -> None:
     """With what stands there."""
     with pytest.raises(ValueError, match=r"time|day"):
         instant(value)
+
+
+class TestCloudWatch:
+    """What AgentCore's runtime logs, as lines and as the answer of a query."""
+
+    record: ClassVar[dict[str, Any]] = {
+        "resource": {"attributes": {"service.name": "shop"}},
+        "scope": {"name": "lib", "version": "2"},
+        "timeUnixNano": 0,
+        "observedTimeUnixNano": 7,
+        "body": {"input": {"messages": []}},
+        "attributes": {"event.name": "lib", "session.id": "s"},
+        "traceId": TRACE,
+        "spanId": SPAN,
+    }
+    wanted = LogRecord(
+        "lib",
+        7,
+        TRACE,
+        SPAN,
+        {"event.name": "lib", "session.id": "s"},
+        {"input": {"messages": []}},
+        {"service.name": "shop"},
+        "lib",
+        "2",
+    )
+
+    def answer(self, *messages: Any) -> dict[str, Any]:
+        """Return the answer of `FilterLogEvents`."""
+        texts = [message if isinstance(message, str) else json.dumps(message) for message in messages]
+        return {"events": [{"timestamp": 1, "message": text} for text in texts], "searchedLogStreams": []}
+
+    @pytest.mark.parametrize("wrapped", [True, False])
+    def test_a_record_is_read_whole(self, *, wrapped: bool) -> None:
+        """Values are plain; the time is when it was observed where it has none of its own."""
+        batch = parsed(self.answer("a line of a log", self.record) if wrapped else self.record)
+        assert (batch.logs, batch.spans, batch.complaints) == ([self.wanted], [], [])
+
+    def test_records_without_a_trace_and_spans_are_read_too(self) -> None:
+        """`aws/spans` holds spans in the same form."""
+        span = {"traceId": TRACE, "spanId": SPAN, "name": "chat", "startTimeUnixNano": 5, "attributes": {"a": 1}}
+        batch = parsed(self.answer({**self.record, "traceId": "", "spanId": ""}, span))
+        assert [record.trace_id for record in batch.logs] == [None]
+        assert [(found.name, found.start_ns, found.attributes) for found in batch.spans] == [("chat", 5, {"a": 1})]
+
+    def test_a_broken_record_costs_only_itself(self) -> None:
+        """And leaves a complaint."""
+        batch = parsed(self.answer({**self.record, "timeUnixNano": "soon"}, self.record))
+        assert batch.logs == [self.wanted]
+        assert [str(complaint) for complaint in batch.complaints] == [
+            "x.json: found a log record that cannot be read (time soon), wanted a CloudWatch log record"
+        ]

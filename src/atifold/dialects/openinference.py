@@ -315,7 +315,7 @@ OPENINFERENCE: Final = Dialect(
     gather=gather,
     about=About(
         title="OpenInference (Arize Phoenix)",
-        versions="all with `openinference.span.kind`",
+        versions="all with `openinference.span.kind`, BeeAI's spans of events among them (from Langfuse too)",
         carries="calls, tokens, cost, messages under numbered names, raw requests and responses, agents, sessions",
         lacks="ids on most spans of tools; reasoning, but in the raw response",
     ),
