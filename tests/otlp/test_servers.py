@@ -475,3 +475,76 @@ class TestCloudWatch:
         assert [str(complaint) for complaint in batch.complaints] == [
             "x.json: found a log record that cannot be read (time soon), wanted a CloudWatch log record"
         ]
+
+
+class TestLangSmith:
+    """Runs, in lists, in answers and below each other."""
+
+    run: ClassVar[dict[str, Any]] = {
+        "id": "0b1c2d3e-4f50-7000-8000-000000000002",
+        "trace_id": "0b1c2d3e-4f50-7000-8000-000000000001",
+        "parent_run_id": "0b1c2d3e-4f50-7000-8000-000000000001",
+        "name": "ChatAtlas",
+        "run_type": "llm",
+        "start_time": "2026-09-21T14:13:20.5",
+        "end_time": "2026-09-21T14:13:21+00:00",
+        "inputs": {"messages": [[]]},
+        "outputs": {},
+        "error": "ValueError('no')Traceback (most recent call last):\n\n  File",
+        "extra": {"metadata": {"thread_id": "t", "n": 3, "none": None}, "invocation_params": {"model": "m-1"}},
+        "prompt_tokens": 9,
+        "prompt_token_details": {"cache_read": 4},
+        "total_cost": "0.002",
+    }
+
+    def test_a_run_is_read_whole(self) -> None:
+        """As the span that the SDK would have sent; without a zone times are UTC."""
+        span = one([self.run])
+        assert (span.trace_id, span.name, span.status) == (
+            "0b1c2d3e4f5070008000000000000001",
+            "ChatAtlas",
+            Status.ERROR,
+        )
+        assert (span.start_ns, span.end_ns) == (1_790_000_000_500_000_000, 1_790_000_001_000_000_000)
+        assert span.status_message == "ValueError('no')"
+        assert span.attributes == {
+            "langsmith.span.kind": "llm",
+            "langsmith.trace.name": "ChatAtlas",
+            "gen_ai.prompt": '{"messages":[[]]}',
+            "gen_ai.request.model": "m-1",
+            "langsmith.metadata.thread_id": "t",
+            "langsmith.metadata.n": "3",
+            "langsmith.metadata.usage_metadata": '{"input_tokens":9,"input_token_details":{"cache_read":4}}',
+            "gen_ai.usage.cost": "0.002",
+        }
+
+    @pytest.mark.parametrize("wrap", [list, lambda runs: {"runs": runs, "cursors": {}}, lambda runs: runs[0]])
+    def test_runs_lie_in_lists_in_answers_and_below_runs(self, wrap: Any) -> None:
+        """A parent is the one that a run names; sums of what is below a run are not its own."""
+        root = {**self.run, "id": self.run["trace_id"], "run_type": "chain", "parent_run_id": None, "error": None}
+        below = wrap is not list
+        runs = [{**root, "child_runs": [self.run]}] if below else [root, self.run]
+        outer, inner = parsed(wrap(runs)).spans
+        assert (outer.parent_id, inner.parent_id) == (None, outer.span_id)
+        assert not any("usage" in name for name in outer.attributes)
+
+    def test_a_trace_that_is_not_named_is_its_outermost_run(self) -> None:
+        """Which the order of a run tells; a run without that is a trace of its own."""
+        bare = {name: value for name, value in self.run.items() if name != "trace_id"}
+        order = f"20260921T141320000000Z{self.run['trace_id']}.20260921T141320500000Z{self.run['id']}"
+        assert one([{**bare, "dotted_order": order}]).trace_id == "0b1c2d3e4f5070008000000000000001"
+        assert one([bare]).trace_id == "0b1c2d3e4f5070008000000000000002"
+
+    def test_cells_of_a_table_hold_json_text(self) -> None:
+        """As exports into tables have them."""
+        cells = {"extra": json.dumps(self.run["extra"]), "inputs": json.dumps(self.run["inputs"])}
+        assert one({**self.run, **cells}).attributes["langsmith.metadata.thread_id"] == "t"
+
+    def test_a_broken_run_costs_only_itself(self) -> None:
+        """And leaves a complaint."""
+        batch = parsed([{**self.run, "start_time": "soon"}, self.run, 7])
+        assert len(batch.spans) == 1
+        assert [str(complaint) for complaint in batch.complaints] == [
+            "x.json: found a run that cannot be read (time soon), wanted a LangSmith run",
+            "x.json: found a run that cannot be read (a number in place of an object), wanted a LangSmith run",
+        ]
