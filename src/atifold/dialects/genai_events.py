@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from atifold.calls import MISSING, Message, Part, Reasoning, Text, ToolResponse
 from atifold.dialects import content
+from atifold.dialects.choices import COUNT
 from atifold.dialects.logs import BODY
 from atifold.dialects.messages import by_role, has_known_type, id_of, read_message, read_parts
 from atifold.dialects.table import Fields
@@ -67,12 +68,19 @@ def complete(events: Sequence[SpanEvent], fields: Fields, note: Note) -> None:
     if history and "input" not in fields:
         ordered = sorted(history, key=_index)
         _fill(fields, "input", tuple(message for event in ordered for message in _message(event, note)))
-    choices = _whole_choices([_choice(event, note) for event in events if event.name == CHOICE])
-    if choices:
-        _fill(fields, "output", tuple(message for choice in choices for message in choice.messages))
-        reasons = tuple(choice.finish_reason for choice in choices if choice.finish_reason)
-        if reasons:
-            fields.setdefault("finish_reasons", reasons)
+    _put_choices(_whole_choices([_choice(event, note) for event in events if event.name == CHOICE]), fields)
+
+
+def _put_choices(choices: Sequence[_Choice], fields: Fields) -> None:
+    """Fill in the answer, or several to one request, and why the model stopped."""
+    if not choices:
+        return
+    _fill(fields, "output", tuple(message for choice in choices for message in choice.messages))
+    if len({choice.place for choice in choices}) == len(choices) > 1:
+        fields.setdefault(f"extra.{COUNT}", len(choices))
+    reasons = tuple(choice.finish_reason for choice in choices if choice.finish_reason)
+    if reasons:
+        fields.setdefault("finish_reasons", reasons)
 
 
 def _fill(fields: Fields, field: str, messages: tuple[Message, ...]) -> None:
