@@ -98,7 +98,8 @@ def test_choices_stand_in_the_order_of_their_index(chat: MakeSpan, read_one: Rea
     ]
     call = read_one(chat(events=tuple(events)))
     assert call.finish_reasons == ("r0", "r1")
-    assert [message.parts for message in call.output or ()] == [(Text("0"),), (Text("1"),)]
+    assert [message.parts for message in call.output or ()] == [(Text("0"),)]
+    assert call.extra["other_choices"] == [{"message": "1"}]
 
 
 def test_chunks_of_a_stream_are_one_answer(chat: MakeSpan, read_one: ReadOne) -> None:

@@ -77,7 +77,7 @@ def kept_in(case: Path) -> dict[str, str]:
 
 def test_there_are_cases_of_each_dialect_that_makes_calls() -> None:
     """What a dialect of its own does is specified by at least one case."""
-    adding = {"atifold", "strands", "adot", "koog", "openlit", "semantic-kernel"}  # to calls of another one
+    adding = {"atifold", "strands", "koog", "openlit", "semantic-kernel"}  # to calls of another one
     makers = {dialect.name for dialect in dialects.DIALECTS} - adding
     assert {folder.parent.name for folder in FOLDERS} == makers
 
@@ -110,13 +110,13 @@ def test_the_documents_of_a_case_are_valid(spans: list[Span], logs: list[LogReco
         assert [str(finding) for finding in atif.check(document.trajectory)] == []
 
 
-def test_a_case_says_what_it_shows(case: Path, spans: list[Span]) -> None:
+def test_a_case_says_what_it_shows(case: Path, spans: list[Span], logs: list[LogRecord]) -> None:
     """In a headline and two to five lines; it lies under the dialect of its spans."""
     headline, blank, *lines = (case / "about.md").read_text(encoding="utf-8").rstrip("\n").split("\n")
     assert headline.startswith("# ")
     assert blank == ""
     assert 2 <= len(lines) <= 5
-    assert case.parent.name in dialects.read(spans).dialects
+    assert case.parent.name in dialects.read(spans, logs).dialects
 
 
 WRONG: Final = (

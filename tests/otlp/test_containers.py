@@ -48,7 +48,8 @@ def test_a_line_of_another_shape_is_named() -> None:
     assert ids(batch) == [1, 2]
     assert str(batch.complaints[0]) == (
         "s.jsonl:2: found a JSON object with a, "
-        "wanted OTLP JSON (resourceSpans) or an export of Jaeger, Tempo, Phoenix, MLflow or Langfuse"
+        "wanted OTLP JSON (resourceSpans) "
+        "or an export of Jaeger, Tempo, Phoenix, MLflow, Langfuse, LangSmith or CloudWatch"
     )
 
 
@@ -94,7 +95,7 @@ def test_a_file_that_holds_nothing_is_a_complaint(data: bytes, tmp_path: Path) -
         (complaint,) = batch.complaints
         assert str(complaint) == (
             f"{where}: found an empty file, wanted OTLP JSON (resourceSpans), whole or one request a line, "
-            "OTLP protobuf, or an export of Jaeger, Tempo, Phoenix, MLflow or Langfuse"
+            "OTLP protobuf, or an export of Jaeger, Tempo, Phoenix, MLflow, Langfuse, LangSmith or CloudWatch"
         )
 
 

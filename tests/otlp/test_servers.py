@@ -10,7 +10,7 @@ import pytest
 
 from atifold import otlp
 from atifold.otlp.instants import instant
-from atifold.spans import Kind, Link, Span, SpanEvent, Status
+from atifold.spans import Kind, Link, LogRecord, Span, SpanEvent, Status
 
 TRACE, SPAN, OTHER = "a" * 32, "b" * 16, "c" * 16
 
@@ -435,3 +435,128 @@ def test_what_is_no_time_is_refused(value: Any) -> None:
     """With what stands there."""
     with pytest.raises(ValueError, match=r"time|day"):
         instant(value)
+
+
+class TestCloudWatch:
+    """What AgentCore's runtime logs, as lines and as the answer of a query."""
+
+    record: ClassVar[dict[str, Any]] = {
+        "resource": {"attributes": {"service.name": "shop"}},
+        "scope": {"name": "lib", "version": "2"},
+        "timeUnixNano": 0,
+        "observedTimeUnixNano": 7,
+        "body": {"input": {"messages": []}},
+        "attributes": {"event.name": "lib", "session.id": "s"},
+        "traceId": TRACE,
+        "spanId": SPAN,
+    }
+    wanted = LogRecord(
+        "lib",
+        7,
+        TRACE,
+        SPAN,
+        {"event.name": "lib", "session.id": "s"},
+        {"input": {"messages": []}},
+        {"service.name": "shop"},
+        "lib",
+        "2",
+    )
+
+    def answer(self, *messages: Any) -> dict[str, Any]:
+        """Return the answer of `FilterLogEvents`."""
+        texts = [message if isinstance(message, str) else json.dumps(message) for message in messages]
+        return {"events": [{"timestamp": 1, "message": text} for text in texts], "searchedLogStreams": []}
+
+    @pytest.mark.parametrize("wrapped", [True, False])
+    def test_a_record_is_read_whole(self, *, wrapped: bool) -> None:
+        """Values are plain; the time is when it was observed where it has none of its own."""
+        batch = parsed(self.answer("a line of a log", self.record) if wrapped else self.record)
+        assert (batch.logs, batch.spans, batch.complaints) == ([self.wanted], [], [])
+
+    def test_records_without_a_trace_and_spans_are_read_too(self) -> None:
+        """`aws/spans` holds spans in the same form."""
+        span = {"traceId": TRACE, "spanId": SPAN, "name": "chat", "startTimeUnixNano": 5, "attributes": {"a": 1}}
+        batch = parsed(self.answer({**self.record, "traceId": "", "spanId": ""}, span))
+        assert [record.trace_id for record in batch.logs] == [None]
+        assert [(found.name, found.start_ns, found.attributes) for found in batch.spans] == [("chat", 5, {"a": 1})]
+
+    def test_a_broken_record_costs_only_itself(self) -> None:
+        """And leaves a complaint."""
+        batch = parsed(self.answer({**self.record, "timeUnixNano": "soon"}, self.record))
+        assert batch.logs == [self.wanted]
+        assert [str(complaint) for complaint in batch.complaints] == [
+            "x.json: found a log record that cannot be read (time soon), wanted a CloudWatch log record"
+        ]
+
+
+class TestLangSmith:
+    """Runs, in lists, in answers and below each other."""
+
+    run: ClassVar[dict[str, Any]] = {
+        "id": "0b1c2d3e-4f50-7000-8000-000000000002",
+        "trace_id": "0b1c2d3e-4f50-7000-8000-000000000001",
+        "parent_run_id": "0b1c2d3e-4f50-7000-8000-000000000001",
+        "name": "ChatAtlas",
+        "run_type": "llm",
+        "start_time": "2026-09-21T14:13:20.5",
+        "end_time": "2026-09-21T14:13:21+00:00",
+        "inputs": {"messages": [[]]},
+        "outputs": {},
+        "error": "ValueError('no')Traceback (most recent call last):\n\n  File",
+        "extra": {"metadata": {"thread_id": "t", "n": 3, "none": None}, "invocation_params": {"model": "m-1"}},
+        "prompt_tokens": 9,
+        "prompt_token_details": {"cache_read": 4},
+        "total_cost": "0.002",
+    }
+
+    def test_a_run_is_read_whole(self) -> None:
+        """As the span that the SDK would have sent; without a zone times are UTC."""
+        span = one([self.run])
+        assert (span.trace_id, span.name, span.status) == (
+            "0b1c2d3e4f5070008000000000000001",
+            "ChatAtlas",
+            Status.ERROR,
+        )
+        assert (span.start_ns, span.end_ns) == (1_790_000_000_500_000_000, 1_790_000_001_000_000_000)
+        assert span.status_message == "ValueError('no')"
+        assert span.attributes == {
+            "langsmith.span.kind": "llm",
+            "langsmith.trace.name": "ChatAtlas",
+            "gen_ai.prompt": '{"messages":[[]]}',
+            "gen_ai.request.model": "m-1",
+            "langsmith.metadata.thread_id": "t",
+            "langsmith.metadata.n": "3",
+            "langsmith.metadata.usage_metadata": '{"input_tokens":9,"input_token_details":{"cache_read":4}}',
+            "gen_ai.usage.cost": "0.002",
+        }
+
+    @pytest.mark.parametrize("wrap", [list, lambda runs: {"runs": runs, "cursors": {}}, lambda runs: runs[0]])
+    def test_runs_lie_in_lists_in_answers_and_below_runs(self, wrap: Any) -> None:
+        """A parent is the one that a run names; sums of what is below a run are not its own."""
+        root = {**self.run, "id": self.run["trace_id"], "run_type": "chain", "parent_run_id": None, "error": None}
+        below = wrap is not list
+        runs = [{**root, "child_runs": [self.run]}] if below else [root, self.run]
+        outer, inner = parsed(wrap(runs)).spans
+        assert (outer.parent_id, inner.parent_id) == (None, outer.span_id)
+        assert not any("usage" in name for name in outer.attributes)
+
+    def test_a_trace_that_is_not_named_is_its_outermost_run(self) -> None:
+        """Which the order of a run tells; a run without that is a trace of its own."""
+        bare = {name: value for name, value in self.run.items() if name != "trace_id"}
+        order = f"20260921T141320000000Z{self.run['trace_id']}.20260921T141320500000Z{self.run['id']}"
+        assert one([{**bare, "dotted_order": order}]).trace_id == "0b1c2d3e4f5070008000000000000001"
+        assert one([bare]).trace_id == "0b1c2d3e4f5070008000000000000002"
+
+    def test_cells_of_a_table_hold_json_text(self) -> None:
+        """As exports into tables have them."""
+        cells = {"extra": json.dumps(self.run["extra"]), "inputs": json.dumps(self.run["inputs"])}
+        assert one({**self.run, **cells}).attributes["langsmith.metadata.thread_id"] == "t"
+
+    def test_a_broken_run_costs_only_itself(self) -> None:
+        """And leaves a complaint."""
+        batch = parsed([{**self.run, "start_time": "soon"}, self.run, 7])
+        assert len(batch.spans) == 1
+        assert [str(complaint) for complaint in batch.complaints] == [
+            "x.json: found a run that cannot be read (time soon), wanted a LangSmith run",
+            "x.json: found a run that cannot be read (a number in place of an object), wanted a LangSmith run",
+        ]

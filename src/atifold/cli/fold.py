@@ -38,8 +38,8 @@ def command(
 
     An INPUT is a file, a folder of such files, or - for stdin. What a file is shows in what it holds: OTLP JSON, OTLP
     JSON Lines or OTLP protobuf, also as the Collector's file exporter frames it; what Jaeger (v3 and classic), Tempo,
-    Phoenix (/spans and /spans/otlpv1), MLflow (get-trace-artifact and traces/get) or Langfuse export; each of them
-    plain, gzip or zstd.
+    Phoenix (/spans and /spans/otlpv1), MLflow (get-trace-artifact and traces/get), Langfuse, LangSmith or CloudWatch
+    export; each of them plain, gzip or zstd.
 
     All inputs are one set of spans and log records: a trace may be spread over several, what was said in
     it may stand in records of another file, and a span that comes twice counts

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from atifold.calls import MISSING
 from atifold.dialects import entity, raw, values
+from atifold.dialects.choices import COUNT, asked_for
 from atifold.dialects.content import definitions, instructions
 from atifold.dialects.table import CallKind, Fields
 from atifold.dialects.usage_objects import put_usage
@@ -58,6 +59,7 @@ def complete_request(request: Any, fields: Fields, note: Note) -> None:
             put(fields, "system", instructions(request[name], note))
     if isinstance(request.get("model"), str):
         put(fields, "model", request["model"] or None)
+    put(fields, f"extra.{COUNT}", asked_for(request))
     kept = {name: request[name] for name in PARAMETERS if request.get(name) is not None}
     if kept:
         fields.setdefault("extra.parameters", values.plain(kept))

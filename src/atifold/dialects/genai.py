@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from atifold.calls import MISSING
-from atifold.dialects import content, genai_events, values
+from atifold.dialects import content, genai_events, untold_roles, values
 from atifold.dialects.about import About, Generation
 from atifold.dialects.genai_details import divide, from_logs
 from atifold.dialects.span_name import operation_in, tool_in
@@ -213,6 +213,8 @@ KNOWN: Final = frozenset(
         "gen_ai.usage.total_tokens",
         "gen_ai.usage.cost.currency",
         "gen_ai.agent.name",
+        genai_events.PROMPT,
+        genai_events.COMPLETION,
         "openai.response.system_fingerprint",
         "error.type",
         "server.address",
@@ -284,6 +286,19 @@ def complete(span: Span, kind: CallKind, fields: Fields, note: Note) -> None:
         _complete_model(span, fields, note)
     if span.events:
         genai_events.complete(span.events, fields, note)
+    if kind is CallKind.MODEL and genai_events.PROMPT in span.attributes:
+        _complete_texts(span, fields, note)
+
+
+def _complete_texts(span: Span, fields: Fields, note: Note) -> None:
+    """Take texts without roles, which some write where events have messages (Spring AI); others have more there."""
+    found = (
+        ("input", untold_roles.asked(span.attributes[genai_events.PROMPT], note)),
+        ("output", untold_roles.said(span.attributes.get(genai_events.COMPLETION))),
+    )
+    for field, messages in found:
+        if messages is not MISSING:
+            fields.setdefault(field, messages)
 
 
 def _complete_model(span: Span, fields: Fields, note: Note) -> None:
@@ -309,7 +324,10 @@ GENAI: Final = Dialect(
     about=About(
         title="OpenTelemetry's GenAI conventions",
         versions="all, from before 1.28 to the current ones",
-        carries="calls, tokens, messages on spans, in span events or in log records, agents, workflows, conversations",
+        carries=(
+            "calls, tokens, messages on spans, in span events or in log records (Spring AI's texts without roles too), "
+            "agents, workflows, conversations"
+        ),
         lacks="content unless it is captured; a cost; before 1.38 what a tool was given and gave",
         generations=(
             Generation("1.37 and later", (genai_events.DETAILS, "gen_ai.provider.name", "gen_ai.input.messages")),

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from atifold.calls import MISSING, Message, Part, Reasoning, Text, ToolResponse
-from atifold.dialects import content
+from atifold.dialects import content, untold_roles
+from atifold.dialects.choices import COUNT
 from atifold.dialects.logs import BODY
 from atifold.dialects.messages import by_role, has_known_type, id_of, read_message, read_parts
 from atifold.dialects.table import Fields
@@ -32,9 +33,19 @@ CHOICE: Final = "gen_ai.choice"
 DETAILS: Final = "gen_ai.client.inference.operation.details"
 """The event that holds the newer generations' attributes, where they are not on the span."""
 
+PROMPT: Final = "gen_ai.prompt"
+COMPLETION: Final = "gen_ai.completion"
+
+
+def _prompt(value: Any, note: Note) -> Any:
+    """Read a history; texts alone have their roles from their places."""
+    found = untold_roles.asked(value, note)
+    return content.input_messages(value, note) if found is MISSING else found
+
+
 _WHOLE: Final[tuple[tuple[str, str, str, Callable[[Any, Note], Any]], ...]] = (
-    ("gen_ai.content.prompt", "gen_ai.prompt", "input", content.input_messages),
-    ("gen_ai.content.completion", "gen_ai.completion", "output", content.output_messages),
+    ("gen_ai.content.prompt", PROMPT, "input", _prompt),
+    ("gen_ai.content.completion", COMPLETION, "output", content.output_messages),
 )
 """Events that hold all messages: (name, its attribute, the field it feeds, how it is read)."""
 
@@ -60,19 +71,27 @@ def complete(events: Sequence[SpanEvent], fields: Fields, note: Note) -> None:
         return
     for name, attribute, field, read in _WHOLE:
         if field not in fields:
-            found = next((read(e.attributes[attribute], note) for e in events if _has(e, name, attribute)), MISSING)
+            told = (e.attributes[attribute] for e in events if _has(e, name, attribute))
+            found = next((read(value, note) for value in told), MISSING)
             if found is not MISSING:
                 fields[field] = found
     history = [event for event in events if event.name in SPEAKERS]
     if history and "input" not in fields:
         ordered = sorted(history, key=_index)
         _fill(fields, "input", tuple(message for event in ordered for message in _message(event, note)))
-    choices = _whole_choices([_choice(event, note) for event in events if event.name == CHOICE])
-    if choices:
-        _fill(fields, "output", tuple(message for choice in choices for message in choice.messages))
-        reasons = tuple(choice.finish_reason for choice in choices if choice.finish_reason)
-        if reasons:
-            fields.setdefault("finish_reasons", reasons)
+    _put_choices(_whole_choices([_choice(event, note) for event in events if event.name == CHOICE]), fields)
+
+
+def _put_choices(choices: Sequence[_Choice], fields: Fields) -> None:
+    """Fill in the answer, or several to one request, and why the model stopped."""
+    if not choices:
+        return
+    _fill(fields, "output", tuple(message for choice in choices for message in choice.messages))
+    if len({choice.place for choice in choices}) == len(choices) > 1:
+        fields.setdefault(f"extra.{COUNT}", len(choices))
+    reasons = tuple(choice.finish_reason for choice in choices if choice.finish_reason)
+    if reasons:
+        fields.setdefault("finish_reasons", reasons)
 
 
 def _fill(fields: Fields, field: str, messages: tuple[Message, ...]) -> None:

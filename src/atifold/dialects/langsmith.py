@@ -71,9 +71,9 @@ LANGSMITH: Final = Dialect(
     complete=complete,
     known_prefixes=("langsmith.", "gen_ai.prompt", "gen_ai.completion", "gen_ai.serialized."),
     about=About(
-        title="LangSmith's OTel export",
-        versions="0.15 of its SDK",
+        title="LangSmith's OTel export, and runs as its API gives them",
+        versions="0.15 of its SDK; lists of runs, answers of `/runs/query`, runs with those below them",
         carries="runs' inputs and outputs as JSON, tokens, threads and sessions",
-        lacks="a cost; the name of an agent, but as that of a chain",
+        lacks="a cost, but in runs; the name of an agent, but as that of a chain",
     ),
 )

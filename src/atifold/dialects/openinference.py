@@ -15,6 +15,7 @@ from atifold.dialects import raw, values
 from atifold.dialects.about import About
 from atifold.dialects.beeai import CALL as BEEAI_CALL
 from atifold.dialects.beeai import gather
+from atifold.dialects.choices import COUNT, asked_for
 from atifold.dialects.content import definitions
 from atifold.dialects.flat import at, entries, trees
 from atifold.dialects.openinference_messages import read_messages
@@ -211,6 +212,8 @@ def _complete_model(span: Span, fields: Fields, note: Note) -> None:
         kept = {name: parameters[name] for name in _KEPT_PARAMETERS if parameters.get(name) is not None}
         if kept:
             fields.setdefault(f"extra.{_PARAMETERS}", kept)
+        if (count := asked_for(parameters)) is not None:
+            fields.setdefault(f"extra.{COUNT}", count)
 
 
 def _put_response_facts(response: Mapping[str, Any], fields: Fields) -> None:
@@ -315,7 +318,7 @@ OPENINFERENCE: Final = Dialect(
     gather=gather,
     about=About(
         title="OpenInference (Arize Phoenix)",
-        versions="all with `openinference.span.kind`",
+        versions="all with `openinference.span.kind`, BeeAI's spans of events among them (from Langfuse too)",
         carries="calls, tokens, cost, messages under numbered names, raw requests and responses, agents, sessions",
         lacks="ids on most spans of tools; reasoning, but in the raw response",
     ),

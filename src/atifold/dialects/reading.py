@@ -11,6 +11,7 @@ from typing import Final
 from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.adopting import adopted
 from atifold.dialects.call import Recognised, make, verdict
+from atifold.dialects.choices import chosen
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.cut_messages import CUT, completed
 from atifold.dialects.frames import frames
@@ -78,12 +79,13 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
     tally.notes += [f"{at_hand[key].name}: parents that form a circle, taken as a root" for key in cut]
     calls = [_read_span(at_hand[key], found, parents[key], tally) for key, found in recognised.items()]
     merged, notes, into = merge(completed(_real(calls, at_hand, tally)))
-    told = with_lookups(fill(merged, rounds), [(at_hand[key], parents[key].key) for key in beside])
+    single, several = chosen(merged)
+    told = with_lookups(fill(single, rounds), [(at_hand[key], parents[key].key) for key in beside])
     return Reading(
         calls=tuple(_without_root(settle(with_own_tools(placed(told))), at_hand)),
         ignored=dict(sorted(Counter(tally.ignored.values()).items())),
         dialects=dict(sorted(tally.dialects.items())),
-        notes=_counted(tally.notes + notes),
+        notes=_counted(tally.notes + notes + several),
         unknown_keys=dict(sorted(tally.unknown.items())),
         merged=into,
         passed_over=_passed_over(tally.ignored, parents, into),

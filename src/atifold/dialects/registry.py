@@ -11,6 +11,7 @@ from atifold.dialects.claude_code import CLAUDE_CODE
 from atifold.dialects.codex import CODEX
 from atifold.dialects.gemini_cli import GEMINI_CLI
 from atifold.dialects.genai import GENAI
+from atifold.dialects.haystack import HAYSTACK
 from atifold.dialects.koog import KOOG
 from atifold.dialects.langfuse import LANGFUSE
 from atifold.dialects.langsmith import LANGSMITH
@@ -46,6 +47,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
     LANGFUSE,
     LITELLM,
     LOGFIRE,
+    HAYSTACK,
     ADOT,
     KOOG,
     OPENLIT,

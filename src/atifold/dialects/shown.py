@@ -41,4 +41,4 @@ def image_blocks(result: Any, depth: int = 0) -> list[Any]:
 def _is_image(block: Any) -> bool:
     if not is_object(block):
         return False
-    return block.get("type", block.get("kind")) in _TYPES or any(is_object(block.get(key)) for key in _KEYS)
+    return str(block.get("type", block.get("kind"))) in _TYPES or any(is_object(block.get(key)) for key in _KEYS)

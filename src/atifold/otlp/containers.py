@@ -10,7 +10,7 @@ from atifold.errors import InputError
 from atifold.jsonfiles import BOM, STDIN, documents
 from atifold.jsontext import fault
 from atifold.kinds import is_list, is_object
-from atifold.otlp import jaeger, json, langfuse, mlflow, phoenix
+from atifold.otlp import cloudwatch, jaeger, json, langfuse, langsmith, mlflow, phoenix
 from atifold.otlp.batch import Batch
 from atifold.otlp.frames import frames, is_framed
 from atifold.otlp.place import Place
@@ -31,8 +31,10 @@ FORMATS: Final = (
     Format("a Phoenix", phoenix.is_phoenix, phoenix.decode),
     Format("an MLflow", mlflow.is_mlflow, mlflow.decode),
     Format("a Langfuse", langfuse.is_langfuse, langfuse.decode),
+    Format("a LangSmith", langsmith.is_langsmith, langsmith.decode),
+    Format("a CloudWatch", cloudwatch.is_cloudwatch, cloudwatch.decode),
 )
-_EXPORTS: Final = "or an export of Jaeger, Tempo, Phoenix, MLflow or Langfuse"
+_EXPORTS: Final = "or an export of Jaeger, Tempo, Phoenix, MLflow, Langfuse, LangSmith or CloudWatch"
 WANTED: Final = f"wanted OTLP JSON (resourceSpans) {_EXPORTS}"
 
 _PROTOBUF: Final = b"\x0a"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import hashlib
 import re
 from typing import Any, Final
 
@@ -48,3 +49,17 @@ def _from_base64(value: str) -> bytes:
         return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
     except (ValueError, binascii.Error):
         return b""
+
+
+def made_id(value: Any, size: int) -> str:
+    """Return an id as hex of `size` bytes: as it is where it has that form, else one that is made of it.
+
+    Ids of a UUID's form, and ids that users chose, are older than a server's use of OpenTelemetry.
+    """
+    text = value if isinstance(value, str) else ""
+    bare = text.replace("-", "").lower()
+    if re.fullmatch(rf"[0-9a-f]{{{2 * size}}}", bare) and bare.strip("0"):
+        return bare
+    if not text:
+        raise KeyError("id")
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[: 2 * size]

@@ -7,14 +7,12 @@ Source: Langfuse's public API (`TraceWithFullDetails`, `Observation`), the downl
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from atifold.jsontext import parsed, to_json_text
 from atifold.kinds import is_list, is_object
-from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES
+from atifold.otlp.ids import SPAN_BYTES, TRACE_BYTES, made_id
 from atifold.otlp.instants import instant
 from atifold.otlp.items import first
 from atifold.otlp.place import BAD, Place
@@ -122,9 +120,9 @@ def _span(item: Mapping[str, Any], trace: Mapping[str, Any]) -> Span:
     is_error = str(item.get("level")).upper() == "ERROR"
     parent = first(item, _PARENT)
     return Span(
-        trace_id=_id(first(item, _TRACE) or trace["id"], TRACE_BYTES),
-        span_id=_id(item["id"], SPAN_BYTES),
-        parent_id=_id(parent, SPAN_BYTES) if parent else None,
+        trace_id=made_id(first(item, _TRACE) or trace["id"], TRACE_BYTES),
+        span_id=made_id(item["id"], SPAN_BYTES),
+        parent_id=made_id(parent, SPAN_BYTES) if parent else None,
         name=text_in(item.get("name")),
         start_ns=instant(first(item, _START)),
         end_ns=instant(first(item, _END)) or None,
@@ -156,17 +154,3 @@ def _written(rows: tuple[_Row, ...], item: Mapping[str, Any]) -> dict[str, Any]:
         if written is not None:
             found[row.attribute] = written
     return found
-
-
-def _id(value: Any, size: int) -> str:
-    """Return an id as hex of `size` bytes: as it is where it has that form, else one that is made of it.
-
-    Ids of a UUID's form, and ids that users chose, are older than Langfuse's use of OpenTelemetry.
-    """
-    text = text_in(value)
-    bare = text.replace("-", "").lower()
-    if re.fullmatch(rf"[0-9a-f]{{{2 * size}}}", bare) and bare.strip("0"):
-        return bare
-    if not text:
-        raise KeyError("id")
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[: 2 * size]
