@@ -314,8 +314,8 @@ class Reading:
     a key that was not understood), each with the span's name. `unknown_keys` counts attribute names
     of recognised spans that no row reads. `merged` gives, by the key of a call that another one also
     told of, the key of that one. `passed_over` counts the spans that are no calls, by reason, by the key
-    of the nearest call around them, or (trace id, "") where there is none. `ties` gives, by the key of the
-    outermost call of a trace, that of the call in another trace that a span link names.
+    of the nearest call around them, or (trace id, "") where there is none. `linked` gives, by the key of
+    the outermost call of a trace, that of the call in another trace that a span link names.
     """
 
     calls: tuple[Call, ...] = ()
@@ -325,4 +325,4 @@ class Reading:
     unknown_keys: Mapping[str, int] = field(default_factory=dict)
     merged: Mapping[SpanKey, SpanKey] = field(default_factory=dict)
     passed_over: Mapping[SpanKey, Mapping[str, int]] = field(default_factory=dict)
-    ties: Mapping[SpanKey, SpanKey] = field(default_factory=dict)
+    linked: Mapping[SpanKey, SpanKey] = field(default_factory=dict)

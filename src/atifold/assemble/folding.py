@@ -56,11 +56,11 @@ class Folding:
         reading = dialects.read(spans, logs)
         self._say_unread(spans, reading)
         folded = fold.fold(reading, group=self.group, files=self._files)
-        ties = fold.ties_of(reading.calls)
+        kinship = fold.kinship_of(reading.calls)
         return [
             replace(
                 document if _is_of(document, whole) else marked(document, incomplete, part),
-                ties={trace_id: ties[trace_id] for trace_id in document.trace_ids},
+                kinship={trace_id: kinship[trace_id] for trace_id in document.trace_ids},
             )
             for document in folded.documents
         ]

@@ -16,10 +16,10 @@ from atifold.assemble.bounds import Bounds
 from atifold.assemble.claims import Claims
 from atifold.assemble.counts import Counts
 from atifold.assemble.kin import Kin, told_of
+from atifold.assemble.references import conversation, linked_traces, resumed_trace, session
 from atifold.assemble.remembered import Remembered
 from atifold.assemble.sessions import Sessions
 from atifold.assemble.sizes import TRACE, record_size, size_of
-from atifold.assemble.ties import conversation, linked_traces, resumed_trace, session
 from atifold.assemble.trace import (
     PROCESS_BOUND,
     SETTLED,
@@ -35,9 +35,9 @@ from atifold.assemble.trace import (
 from atifold.spans import LogRecord, Span
 
 if TYPE_CHECKING:
-    from atifold.fold.ties import Ties
+    from atifold.fold.kinship import Kinship
 
-_NO_TIES: Final[Mapping[str, Ties]] = {}
+_NO_FACTS: Final[Mapping[str, Kinship]] = {}
 
 
 class TraceTable:
@@ -167,7 +167,13 @@ class TraceTable:
         return None
 
     def done(
-        self, job: Job, now: float, names: set[str] | None, *, paused: bool, ties: Mapping[str, Ties] = _NO_TIES
+        self,
+        job: Job,
+        now: float,
+        names: set[str] | None,
+        *,
+        paused: bool,
+        kinship: Mapping[str, Kinship] = _NO_FACTS,
     ) -> set[str]:
         """Hear that a job was folded to documents of these `names` (None: the fold failed), with these facts by trace.
 
@@ -187,7 +193,7 @@ class TraceTable:
             if trace.queue in SETTLED:
                 trace.awaited = paused
                 self._settle(trace, now)
-            found = [ties[name] for name in told_of(trace, job, ties)]
+            found = [kinship[name] for name in told_of(trace, job, kinship)]
             if found:
                 self._meet(trace, self.kin.note(trace, found), now)
         return {name for name in job.names - names if name not in self._claims}

@@ -63,7 +63,7 @@ class Trace:
 
     A session's records without a trace are kept as a trace too, `sessional`, which no span belongs to.
     `whole` are the ids of held spans whose record is whole, `roots` those of started local roots.
-    `kin` are those that may be of one history with it, found by its `ties`: what it gives, what it takes.
+    `kin` are those that may be of one history with it, found by its `facts`: what it gives, what it takes.
     `awaited` says that its document waits for a leg that resumes it, `lasting` that a conversation may go on.
     """
 
@@ -87,7 +87,7 @@ class Trace:
     queue: Queue = Queue.BARE
     keys: list[str] = field(default_factory=list)
     names: frozenset[str] = frozenset()
-    ties: tuple[frozenset[int], frozenset[int]] | None = None
+    facts: tuple[frozenset[int], frozenset[int]] | None = None
     kin: set[Trace] = field(default_factory=set)
 
     @property

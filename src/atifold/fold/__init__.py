@@ -16,15 +16,15 @@ from atifold.fold.continued import with_continuations
 from atifold.fold.documents import Document, calls_of, write
 from atifold.fold.doubts import Doubts
 from atifold.fold.groups import Groups, group_by_conversation, group_by_trace
+from atifold.fold.kinship import kinship_of
+from atifold.fold.linked import Linked, with_linked
 from atifold.fold.pictures import Pictures
 from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
 from atifold.fold.threads import Thread, threads_of
-from atifold.fold.tied import Tied, tied
-from atifold.fold.ties import ties_of
 
-__all__ = ["Document", "Folded", "fold", "ties_of"]
+__all__ = ["Document", "Folded", "fold", "kinship_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +50,10 @@ def fold(
     that a trace holds as data become files of theirs (`Document.files`), and the document of a trace names
     the file of the one that carries it on; without, the data is left out.
     """
-    told = tied(reading) if group == "conversation" else Tied(reading)
-    reading = told.reading
+    links = with_linked(reading) if group == "conversation" else Linked(reading)
+    reading = links.reading
     calls: tuple[Call, ...] = reading.calls
-    groups = group_by_conversation(calls, told) if group == "conversation" else group_by_trace(calls)
+    groups = group_by_conversation(calls, links) if group == "conversation" else group_by_trace(calls)
     scopes = scopes_of(calls, groups.group_of)
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()

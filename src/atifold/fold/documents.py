@@ -14,13 +14,13 @@ from atifold.fold.beside import lookups_and_scores
 from atifold.fold.definitions import definitions
 from atifold.fold.doubts import Doubts
 from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
+from atifold.fold.kinship import Kinship
 from atifold.fold.pictures import Pictures
 from atifold.fold.render import Writer, failure_fact
 from atifold.fold.report import Words
 from atifold.fold.scopes import ScopeKey, Scopes
 from atifold.fold.steps import child_step, insert, steps_of
 from atifold.fold.threads import Child, Thread
-from atifold.fold.ties import Ties
 from atifold.fold.told import untold_answer
 from atifold.spans import SpanKey
 
@@ -37,7 +37,7 @@ class Document:
 
     `name` is the file's stem and the trajectory's id. `trajectory` is a plain dict of JSON values
     in ATIF's order of keys. `incomplete` says that something was still open. `files` are those that it
-    names, by their path seen from its folder. `ties` are, by trace id, the facts by which other traces are found
+    names, by their path seen from its folder. `kinship` gives, by trace id, the facts by which other traces are found
     that its own carry on, where anybody asked for them.
     """
 
@@ -47,7 +47,7 @@ class Document:
     report: dict[str, Any]
     incomplete: bool
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    ties: Mapping[str, Ties] = field(default_factory=dict[str, Ties])
+    kinship: Mapping[str, Kinship] = field(default_factory=dict[str, Kinship])
 
 
 def write(

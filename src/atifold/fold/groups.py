@@ -9,10 +9,10 @@ from typing import Final
 
 from atifold.calls import AgentCall, Call, ModelCall, ToolCall, depths
 from atifold.fold.carried import carried
+from atifold.fold.linked import LINKED, Linked
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import time_key
 from atifold.fold.report import Heading
-from atifold.fold.tied import TIED, Tied
 from atifold.spans import SpanKey
 
 JOINED: Final = "a trace that names no conversation carries on another one, by its messages"
@@ -41,7 +41,7 @@ class Groups:
         return len(set(groups)) < len(groups)
 
 
-def group_by_conversation(calls: Iterable[Call], links: Tied | None = None) -> Groups:
+def group_by_conversation(calls: Iterable[Call], links: Linked | None = None) -> Groups:
     """Return the group of each trace id: its conversation's, that of the trace that it carries on, or itself.
 
     A trace's conversation is that of its outermost call that names one. One that names none carries on
@@ -64,7 +64,7 @@ def group_by_conversation(calls: Iterable[Call], links: Tied | None = None) -> G
             asked = (askers.of(call) for call in found if isinstance(call, ToolCall))
             groups[trace] = next((group for group in asked if group is not None), trace)
     words: dict[str, tuple[Heading, str]] = dict.fromkeys(told.joined, ("inferred", JOINED))
-    words |= dict.fromkeys((*links.traces, *links.after) if links else (), ("inferred", TIED))
+    words |= dict.fromkeys((*links.traces, *links.after) if links else (), ("inferred", LINKED))
     return Groups(groups, _apart(by_trace, groups), {**words, **dict.fromkeys(told.doubtful, ("unsure", DOUBTFUL))})
 
 
