@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -142,7 +142,7 @@ class Beside(NamedTuple):
 
     def has(self, document: Document) -> bool:
         """Tell whether a document is theirs."""
-        return bool(self.ids) and (document.name in self.ids or self.ids.issuperset(document.trace_ids))
+        return stands_for(document, self.ids)
 
     @classmethod
     def of(cls, traces: Sequence[Trace]) -> Beside:
@@ -153,6 +153,11 @@ class Beside(NamedTuple):
             [span for trace in traces for span in trace.spans.values()],
             [record for trace in traces for record in trace.logs],
         )
+
+
+def stands_for(document: Document, ids: Collection[str]) -> bool:
+    """Tell whether a document is of no other documents and traces than those of these ids."""
+    return bool(ids) and (document.name in ids or all(trace_id in ids for trace_id in document.trace_ids))
 
 
 @dataclass(frozen=True, slots=True)
