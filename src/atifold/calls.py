@@ -288,23 +288,6 @@ class AgentCall(Call):
     cost_usd: float | None = None
 
 
-def depths(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, int]:
-    """Return how many calls enclose each call; a ring of parents ends where it closes."""
-    found: dict[SpanKey, int] = {}
-    for key in calls:
-        path: list[SpanKey] = []
-        seen: set[SpanKey] = set()
-        at: SpanKey | None = key
-        while at is not None and at in calls and at not in found and at not in seen:
-            path.append(at)
-            seen.add(at)
-            at = calls[at].parent
-        depth = found[at] + 1 if at is not None and at in found else 0
-        for offset, step in enumerate(reversed(path)):
-            found[step] = depth + offset
-    return found
-
-
 @record(frozen=True, slots=True)
 class Reading:
     """What the dialects made of a set of spans.

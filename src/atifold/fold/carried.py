@@ -16,6 +16,7 @@ from typing import NamedTuple
 from atifold.calls import Call, Message, ModelCall, ToolCall
 from atifold.fold.messages import Mark, assistant_marks, body_of, system_texts, user_marks, without_responses
 from atifold.fold.order import LOOK_BACK, last_answer, time_key
+from atifold.nesting import around
 from atifold.spans import SpanKey
 
 _Told = tuple[tuple[str, ...], tuple[Mark, ...], Mark]
@@ -134,14 +135,7 @@ def _lines(by_trace: Mapping[str, Sequence[Call]]) -> dict[str, _Line]:
 
 
 def _is_in_a_tool(call: Call, calls: Mapping[SpanKey, Call]) -> bool:
-    seen: set[SpanKey] = set()
-    at = call.parent
-    while at is not None and at in calls and at not in seen:
-        if isinstance(calls[at], ToolCall):
-            return True
-        seen.add(at)
-        at = calls[at].parent
-    return False
+    return any(isinstance(outer, ToolCall) for outer in around(call, calls))
 
 
 def _opening(call: ModelCall) -> frozenset[_Told]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from atifold.calls import AgentCall, Call, ModelCall, ToolCall, depths
+from atifold.calls import AgentCall, Call, ModelCall, ToolCall
 from atifold.fold.carried import carried
 from atifold.fold.linked import LINKED, Linked
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import time_key
 from atifold.fold.report import Heading
+from atifold.nesting import depths
 from atifold.spans import SpanKey
 
 JOINED: Final = "a trace that names no conversation carries on another one, by its messages"

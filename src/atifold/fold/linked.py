@@ -13,6 +13,7 @@ from typing import Final
 
 from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.merge import merge
+from atifold.nesting import around
 from atifold.spans import SpanKey
 
 LINKED: Final = "a trace is part of the one that a span link names as its caller's"
@@ -68,11 +69,4 @@ def _during(call: Call, caller: Call) -> bool:
 
 def _is_inside(call: Call, other: Call, calls: Mapping[SpanKey, Call]) -> bool:
     """Tell whether a call is inside another one, so that this one cannot be inside it."""
-    seen: set[SpanKey] = set()
-    at: SpanKey | None = call.key
-    while at is not None and at in calls and at not in seen:
-        if at == other.key:
-            return True
-        seen.add(at)
-        at = calls[at].parent
-    return False
+    return other.key == call.key or any(other.key == outer.key for outer in around(call, calls))

@@ -9,6 +9,7 @@ from atifold.calls import MISSING, ToolCall
 from atifold.fold.messages import arguments_mark, plain_id, result_text
 from atifold.fold.toolcalls import Asked
 from atifold.jsontext import parsed
+from atifold.nesting import is_within
 from atifold.spans import SpanKey
 
 _Place = tuple[str, "SpanKey | None", str]
@@ -49,7 +50,7 @@ def _place(tool: ToolCall) -> _Place:
 
 def _is_same(asked: Asked, tool: ToolCall) -> bool:
     span = asked.span
-    if span is None or not (_within(span, tool) or _within(tool, span)):
+    if span is None or not (is_within(span, tool) or is_within(tool, span)):
         return False
     if asked.id and tool.id and plain_id(asked.id) != plain_id(tool.id):
         return False
@@ -57,12 +58,6 @@ def _is_same(asked: Asked, tool: ToolCall) -> bool:
     if MISSING not in (given, tool.arguments) and arguments_mark(given) != arguments_mark(tool.arguments):
         return False
     return MISSING in (span.result, tool.result) or _plain(span.result) == _plain(tool.result)
-
-
-def _within(outer: ToolCall, inner: ToolCall) -> bool:
-    if outer.end_ns is None or inner.end_ns is None:
-        return False
-    return outer.start_ns <= inner.start_ns and inner.end_ns <= outer.end_ns
 
 
 def _plain(result: object) -> str:
