@@ -17,7 +17,7 @@ from atifold.assemble.claims import Claims
 from atifold.assemble.counts import Counts
 from atifold.assemble.kin import Kin, told_of
 from atifold.assemble.queues import Queues
-from atifold.assemble.references import conversation, linked_traces, resumed_trace, session
+from atifold.assemble.references import session
 from atifold.assemble.remembered import Remembered
 from atifold.assemble.sessions import Sessions
 from atifold.assemble.sizes import TRACE, record_size, size_of
@@ -33,6 +33,7 @@ from atifold.assemble.trace import (
     join,
     weight,
 )
+from atifold.assemble.tying import Tying
 from atifold.spans import LogRecord, Span
 
 if TYPE_CHECKING:
@@ -61,8 +62,7 @@ class TraceTable:
         self.open_spans = 0
         self.held = 0
         self.waiting = 0
-        self._keys: dict[str, Trace] = {}
-        self._sessions = Sessions()
+        self._tying = Tying(self.traces, self.past, by_conversation=by_conversation)
         self.kin = Kin()
         self._claims = Claims()
 
@@ -120,10 +120,7 @@ class TraceTable:
             trace.sessional = trace.lasting = True
         self._add(trace, record_size(record))
         trace.logs.append(record)
-        self._tie_session(trace, named)
-        if named is not None and self._by_conversation:
-            trace.lasting = True
-            self._tie(trace, f"conversation {named}")
+        self._tying.tie_record(trace, named)
         self._wait_for_more(trace, now)
         self._mind_bounds(trace, now)
 
@@ -258,9 +255,7 @@ class TraceTable:
             self._counts.add("late_parts")
         self.traces[trace_id] = trace
         self.queues.enter(trace, now + self._bounds.idle_s)
-        waiting = self._keys.get(trace_id)
-        if waiting is not None:
-            join(waiting, trace)
+        self._tying.welcome(trace)
         return trace
 
     def _keep(self, trace: Trace, span: Span, size: int) -> None:
@@ -269,15 +264,7 @@ class TraceTable:
             size -= size_of(before)
         self._add(trace, size)
         trace.spans[span.span_id] = span
-        self._tie_session(trace, session(span))
-        for other in (resumed_trace(span), *linked_traces(span, by_conversation=self._by_conversation)):
-            if other is not None and other != trace.id:
-                self._tie(trace, other)
-        if self._by_conversation:
-            named = conversation(span)
-            if named is not None:
-                trace.lasting = True
-                self._tie(trace, f"conversation {named}")
+        self._tying.tie_span(trace, span)
 
     def _add(self, trace: Trace, size: int) -> None:
         """Count what a trace is about to hold more."""
@@ -287,23 +274,6 @@ class TraceTable:
         trace.size += size
         trace.group.size += size
         self.held += size
-
-    def _tie_session(self, trace: Trace, named: str | None) -> None:
-        """Have the records of a session that name no trace folded with the traces that name the session."""
-        for other in self._sessions.with_records(trace, named):
-            join(trace, other)
-            trace.lasting = other.lasting = True
-
-    def _tie(self, trace: Trace, key: str) -> None:
-        other = self.traces.get(key) or self._keys.get(key)
-        if other is not None:
-            join(trace, other)
-            return
-        self._keys[key] = trace
-        trace.keys.append(key)
-        last_part = self.past.take_up(key) if trace.lasting else None
-        if last_part is not None:
-            trace.group.part = max(trace.group.part, last_part + 1)
 
     def _meet(self, trace: Trace, kin: Sequence[Trace], now: float) -> None:
         """Have a trace folded once more, with kin not known before: into one document, or beside each other."""
@@ -414,11 +384,7 @@ class TraceTable:
         last_part = trace.group.part if trace.holds else trace.group.part - 1
         self.past.let_go(trace.id, last_part, trace.spans)
         self._claims.put(trace)
-        self._sessions.forget(trace)
-        for key in trace.keys:
-            del self._keys[key]
-            if trace.lasting:
-                self.past.let_go(key, last_part)
+        self._tying.forget(trace, last_part)
 
     def _forget_open_spans(self, trace: Trace, now: float) -> None:
         words = "more than %d spans are open: those of trace %s are not waited for"
