@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from atifold.calls import AgentCall, Message, ModelCall, ToolCall
-from atifold.fold.continuity import Callers, Continuity, Piece, asks_transfer, begins_with, carries_on, crowded, said_by
+from atifold.calls import AgentCall, Call, Message, ModelCall, ToolCall
+from atifold.fold.callers import Callers
+from atifold.fold.continuity import Continuity, Piece, asks_transfer, begins_with, carries_on, crowded, said_by
 from atifold.fold.messages import Mark, arguments_mark, text_of
 from atifold.fold.order import TimeKey
 from atifold.fold.scopes import Scope, Scopes
@@ -71,6 +72,16 @@ class Thread:
     def piece(self) -> Piece:
         """Return the thread as what continuity joins."""
         return Piece(self.models, self.tools, self._everyone, alone=self.workflow is not None)
+
+
+def calls_of(thread: Thread) -> Sequence[Call]:
+    """Return the calls of a thread and of all that ran inside it."""
+    found: list[Call] = []
+    waiting = [thread]
+    for at in waiting:
+        found += at.calls
+        waiting += [child.thread for child in at.children]
+    return found
 
 
 def threads_of(scopes: Scopes, *, joins_agents: bool) -> tuple[list[Thread], list[Thread]]:
