@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from atifold.calls import MISSING, AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.binding import Binding
 from atifold.fold.compaction import boundary
-from atifold.fold.history import History, News, Unit
+from atifold.fold.history import History, News
 from atifold.fold.late_results import put_late_results
 from atifold.fold.messages import arguments_mark, plain_id, requests_of, result_text
 from atifold.fold.order import by_history
@@ -21,6 +21,7 @@ from atifold.fold.threads import Child, Thread
 from atifold.fold.told import OwnerOf, Turns, put_openings_first, put_told_input, put_told_output, told_input
 from atifold.fold.toolcalls import Asked, Results, Step, take_replay, unasked
 from atifold.fold.twice import Told
+from atifold.fold.units import Unit
 from atifold.spans import SpanKey
 from atifold.times import NS_PER_MS
 
