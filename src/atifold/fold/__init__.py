@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from atifold.calls import AgentCall, Call, Reading
 from atifold.fold.continued import with_continuations
-from atifold.fold.documents import Document, calls_of, write
+from atifold.fold.documents import Document, write
 from atifold.fold.doubts import Doubts
 from atifold.fold.groups import Groups, group_by_conversation, group_by_trace
 from atifold.fold.kinship import kinship_of
@@ -22,7 +22,7 @@ from atifold.fold.pictures import Pictures
 from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
-from atifold.fold.threads import Thread, threads_of
+from atifold.fold.threads import Thread, calls_of, threads_of
 
 __all__ = ["Document", "Folded", "fold", "kinship_of"]
 
