@@ -1,6 +1,6 @@
 """Fold calls into trajectories: pure, independent of the order of the input, linear in its size.
 
-Two stages. `threads` finds which calls are one agent's one history and who ran for whom; `steps`
+Two stages. `building` finds which calls are one agent's one history and who ran for whom; `steps`
 turns each thread into the steps of a document. What was inferred, merged, missing or left out is
 said in the report (`report` has its shape).
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from atifold.calls import AgentCall, Call, Reading
+from atifold.fold.building import threads_of
 from atifold.fold.continued import with_continuations
 from atifold.fold.documents import Document, write
 from atifold.fold.doubts import Doubts
@@ -22,7 +23,7 @@ from atifold.fold.pictures import Pictures
 from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
-from atifold.fold.threads import Thread, calls_of, threads_of
+from atifold.fold.threads import Thread, calls_of
 
 __all__ = ["Document", "Folded", "fold", "kinship_of"]
 
