@@ -91,9 +91,7 @@ def _met(index: Mapping[int, Mapping[str, Trace]], facts: frozenset[int]) -> Ite
     return (trace for fact in facts for trace in index.get(fact, {}).values())
 
 
-def told_of(trace: Trace, job: Job, kinship: Mapping[str, Kinship]) -> Iterator[str]:
-    """Yield the ids of the traces whose facts are those of a trace: its own, of records without one what is left."""
-    if trace.sessional:
-        yield from kinship.keys() - {other.id for other in job.traces}
-    elif trace.id in kinship:
-        yield trace.id
+def kinship_in(trace: Trace, job: Job, found: Mapping[str, Kinship]) -> list[Kinship]:
+    """Return what a fold found of a trace: under its id, of records without a trace what is no other trace's."""
+    ids = found.keys() - {other.id for other in job.traces} if trace.sessional else found.keys() & {trace.id}
+    return [found[name] for name in ids]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from atifold.assemble.bounds import Bounds
 from atifold.assemble.claims import Claims
 from atifold.assemble.counts import Counts
-from atifold.assemble.kin import Kin, told_of
+from atifold.assemble.kin import Kin, kinship_in
 from atifold.assemble.queues import Queues
 from atifold.assemble.references import session
 from atifold.assemble.remembered import Remembered
@@ -191,7 +191,7 @@ class TraceTable:
             if trace.queue in SETTLED:
                 trace.awaited = paused
                 self._settle(trace, now)
-            found = [kinship[name] for name in told_of(trace, job, kinship)]
+            found = kinship_in(trace, job, kinship)
             if found:
                 self._meet(trace, self.kin.note(trace, found), now)
         return {name for name in job.names - names if name not in self._claims}

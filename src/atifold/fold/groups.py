@@ -8,16 +8,20 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from atifold.calls import AgentCall, Call, ModelCall, ToolCall
-from atifold.fold.carried import carried
 from atifold.fold.linked import LINKED, Linked
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import time_key
 from atifold.fold.report import Heading
+from atifold.fold.succession import succession
 from atifold.nesting import depths
 from atifold.spans import SpanKey
 
 JOINED: Final = "a trace that names no conversation carries on another one, by its messages"
 DOUBTFUL: Final = "several traces share a history and no conversation is named: which carries on which is not plain"
+
+
+_RECENT: Final = 4
+"""How many messages of a request are searched for calls that an answer which is not here asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ def group_by_conversation(calls: Iterable[Call], links: Linked | None = None) ->
     named = {trace: next((c.conversation for c in found if c.conversation), None) for trace, found in by_trace.items()}
     known = {trace: f"conversation {name}" if name else trace for trace, name in named.items()}
     _put_linked(links.after if links else {}, named, known)
-    told = carried(by_trace, known, [known[trace] for trace, name in named.items() if name])
+    told = succession(by_trace, known, [known[trace] for trace, name in named.items() if name])
     groups = {trace: told.group(name) for trace, name in known.items()}
     askers = _Askers(by_trace, groups)
     for trace, found in by_trace.items():
@@ -129,6 +133,6 @@ class _Askers:
     def _take(self, call: ModelCall, group: str) -> None:
         first, last = self._times.get(group, (call.start_ns, call.start_ns))
         self._times[group] = min(first, call.start_ns), max(last, call.end_ns or call.start_ns)
-        for request in requests_of((*(call.output or ()), *(call.input or ())[-4:])):
+        for request in requests_of((*(call.output or ()), *(call.input or ())[-_RECENT:])):
             if request.id:
                 self._asked[plain_id(request.id)].add(group)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from atifold.calls import Call, ModelCall, ToolCall
-from atifold.fold.carried import openings_and_ends
 from atifold.fold.messages import plain_id, requests_of
+from atifold.fold.succession import openings_and_ends
 
 
 class Kinship(NamedTuple):

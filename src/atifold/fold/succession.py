@@ -33,7 +33,7 @@ class _Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Carried:
+class Succession:
     """What messages tell of traces.
 
     `into` gives the group that another one is part of; `joined` are the traces that were joined so, `doubtful`
@@ -51,9 +51,9 @@ class Carried:
         return name
 
 
-def carried(by_trace: Mapping[str, Sequence[Call]], groups: Mapping[str, str], named: Iterable[str]) -> Carried:
+def succession(by_trace: Mapping[str, Sequence[Call]], groups: Mapping[str, str], named: Iterable[str]) -> Succession:
     """Return which traces carry on which; `groups` says of each what is known without it, `named` those of an id."""
-    lines, fixed, found = _lines(by_trace), frozenset(named), Carried()
+    lines, fixed, found = _lines(by_trace), frozenset(named), Succession()
     index = _Index(lines, groups, fixed)
     for trace in sorted(lines, key=lambda trace: time_key(lines[trace].first)):
         own, forked = found.group(groups[trace]), index.is_forked(trace)
