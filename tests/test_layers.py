@@ -24,6 +24,7 @@ CORE = (
     "semconv",
     "spans",
     "calls",
+    "nesting",
     "events",
     "atif",
     "bus",

@@ -288,23 +288,6 @@ class AgentCall(Call):
     cost_usd: float | None = None
 
 
-def depths(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, int]:
-    """Return how many calls enclose each call; a ring of parents ends where it closes."""
-    found: dict[SpanKey, int] = {}
-    for key in calls:
-        path: list[SpanKey] = []
-        seen: set[SpanKey] = set()
-        at: SpanKey | None = key
-        while at is not None and at in calls and at not in found and at not in seen:
-            path.append(at)
-            seen.add(at)
-            at = calls[at].parent
-        depth = found[at] + 1 if at is not None and at in found else 0
-        for offset, step in enumerate(reversed(path)):
-            found[step] = depth + offset
-    return found
-
-
 @record(frozen=True, slots=True)
 class Reading:
     """What the dialects made of a set of spans.
@@ -314,8 +297,8 @@ class Reading:
     a key that was not understood), each with the span's name. `unknown_keys` counts attribute names
     of recognised spans that no row reads. `merged` gives, by the key of a call that another one also
     told of, the key of that one. `passed_over` counts the spans that are no calls, by reason, by the key
-    of the nearest call around them, or (trace id, "") where there is none. `ties` gives, by the key of the
-    outermost call of a trace, that of the call in another trace that a span link names.
+    of the nearest call around them, or (trace id, "") where there is none. `linked` gives, by the key of
+    the outermost call of a trace, that of the call in another trace that a span link names.
     """
 
     calls: tuple[Call, ...] = ()
@@ -325,4 +308,4 @@ class Reading:
     unknown_keys: Mapping[str, int] = field(default_factory=dict)
     merged: Mapping[SpanKey, SpanKey] = field(default_factory=dict)
     passed_over: Mapping[SpanKey, Mapping[str, int]] = field(default_factory=dict)
-    ties: Mapping[SpanKey, SpanKey] = field(default_factory=dict)
+    linked: Mapping[SpanKey, SpanKey] = field(default_factory=dict)

@@ -24,7 +24,7 @@ class Page:
     name: str
     trajectory: dict[str, Any]
     trace_ids: tuple[str, ...] = ()
-    ties: dict[str, Any] = field(default_factory=dict)
+    kinship: dict[str, Any] = field(default_factory=dict)
 
 
 def one_page_a_fold(

@@ -94,7 +94,7 @@ def test_records_of_a_session_that_no_agent_ran_in_are_let_go(desk_of: Any) -> N
     desk.turn(301)
     assert desk.assembler._table.traces == {}
     assert desk.assembler._table.held == 0
-    assert desk.assembler._table._sessions._records == {}
+    assert desk.assembler._table._tying._sessions._records == {}
 
 
 def test_a_conversation_takes_in_the_records_that_name_it(desk_of: Any) -> None:
@@ -172,7 +172,7 @@ def test_what_is_held_comes_to_nothing_once_all_is_let_go(max_bytes: int, told: 
         while (job := table.next_job(now, everything=True)) is not None:
             table.done(job, now, set(), paused=False)
         now += 10.0
-    while table.traces and (oldest := table._oldest()) is not None:
+    while table.traces and (oldest := table.queues.oldest()) is not None:
         table._evict(oldest, now)
     assert (table.held, table.waiting, table.traces) == (0, 0, {})
-    assert (table._sessions._traces, table._sessions._records) == ({}, {})
+    assert (table._tying._sessions._traces, table._tying._sessions._records) == ({}, {})

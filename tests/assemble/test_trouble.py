@@ -227,7 +227,7 @@ from types import SimpleNamespace
 
 def fold(spans, *, logs=(), incomplete=(), part=1, whole=()):
     page = {"spans": sorted(span.span_id for span in spans)}
-    return [SimpleNamespace(name=spans[0].trace_id, trace_ids=(), ties={}, trajectory=page)]
+    return [SimpleNamespace(name=spans[0].trace_id, trace_ids=(), kinship={}, trajectory=page)]
 
 class Files:
     def write(self, page):

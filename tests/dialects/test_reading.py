@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from atifold import dialects, otlp
-from atifold.calls import Call, ModelCall, Reading, ToolRequest
+from atifold.calls import Call, ModelCall, Reading, ToolCall, ToolRequest
 from atifold.dialects.registry import DIALECTS
 from atifold.spans import Span, SpanEvent, Status
 
@@ -85,6 +85,15 @@ def test_the_order_of_spans_and_doubled_spans_change_nothing(both: tuple[list[Sp
     """A shuffle, and the same spans again, give the same reading."""
     spans, shuffled = both
     assert in_order(dialects.read(spans)) == in_order(dialects.read(shuffled + spans[:2]))
+
+
+@pytest.mark.parametrize("result", [{"type": []}, {"type": {}, "value": "12 °C"}, [{"kind": ["image"]}]])
+def test_a_result_whose_type_is_no_word_is_kept_as_it_is(span: MakeSpan, result: Any) -> None:
+    """A type that is a list or an object names nothing, and does not make reading raise."""
+    told = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.call.result": result}
+    (call,) = dialects.read([span(told)]).calls
+    assert isinstance(call, ToolCall)
+    assert call.result == result
 
 
 @pytest.mark.parametrize("folder", ["corpus", "faults"])

@@ -80,8 +80,8 @@ class Trace:
 
     def fold(self, **options: Any) -> Folded:
         """Fold what was made, check every document, and return all."""
-        ties = {c.key: (link.trace_id, link.span_id) for c in self.calls if c.parent is None for link in c.links}
-        folded = fold(Reading(tuple(self.calls), ties=ties), **options)
+        linked = {c.key: (link.trace_id, link.span_id) for c in self.calls if c.parent is None for link in c.links}
+        folded = fold(Reading(tuple(self.calls), linked=linked), **options)
         for document in folded.documents:
             assert_valid(document.trajectory)
         return folded

@@ -386,11 +386,11 @@ class Assembler:
         beside = job.beside
         own = [document for document in documents if not beside.has(document)]
         paused = any(_is_paused(document.trajectory) for document in own)
-        ties = {trace_id: found for document in own for trace_id, found in document.ties.items()}
+        kinship = {trace_id: found for document in own for trace_id, found in document.kinship.items()}
         digests = {document.name: hash(repr(document.trajectory)) for document in documents} if beside.ids else {}
         with self._lock:
             names = {document.name for document in own}
-            stale = self._table.done(job, self._clock(), names, paused=paused, ties=ties)
+            stale = self._table.done(job, self._clock(), names, paused=paused, kinship=kinship)
             stale |= self._table.done_beside(job, {document.name for document in documents})
             changed = self._table.kin.changed(digests)
         if beside.ids:

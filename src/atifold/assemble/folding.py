@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from atifold import process
+from atifold.assemble.trace import stands_for
 from atifold.calls import ModelCall, Reading
 from atifold.filename import file_stem
 from atifold.spans import LogRecord, Span
@@ -56,11 +57,11 @@ class Folding:
         reading = dialects.read(spans, logs)
         self._say_unread(spans, reading)
         folded = fold.fold(reading, group=self.group, files=self._files)
-        ties = fold.ties_of(reading.calls)
+        kinship = fold.kinship_of(reading.calls)
         return [
             replace(
-                document if _is_of(document, whole) else marked(document, incomplete, part),
-                ties={trace_id: ties[trace_id] for trace_id in document.trace_ids},
+                document if stands_for(document, whole) else marked(document, incomplete, part),
+                kinship={trace_id: kinship[trace_id] for trace_id in document.trace_ids},
             )
             for document in folded.documents
         ]
@@ -74,10 +75,6 @@ class Folding:
         if unread:
             trace_id, _ = unread[0].key
             self._note("content_unread", f"trace {trace_id} holds content under names that are not read", len(unread))
-
-
-def _is_of(document: Document, ids: Collection[str]) -> bool:
-    return bool(ids) and (document.name in ids or all(trace_id in ids for trace_id in document.trace_ids))
 
 
 def marked(document: Document, incomplete: Sequence[str], part: int) -> Document:

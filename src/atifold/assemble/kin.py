@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from atifold.assemble.trace import SETTLED, Group, Job, Trace
 
 if TYPE_CHECKING:
-    from atifold.fold.ties import Ties
+    from atifold.fold.kinship import Kinship
 
 MOST: Final = 8
 """How many traces share a fact, or are folded beside another one: with more the latest count."""
@@ -23,12 +23,12 @@ class Kin:
         self._takers: dict[int, dict[str, Trace]] = {}
         self._told: dict[str, int] = {}  # what was written last of documents that are folded again and again
 
-    def note(self, trace: Trace, found: Sequence[Ties]) -> Sequence[Trace]:
+    def note(self, trace: Trace, found: Sequence[Kinship]) -> Sequence[Trace]:
         """Take what the fold of a trace found; return the traces that are its kin and were not known to be."""
         self._leave(trace)
-        gives = frozenset[int]().union(*(ties.gives for ties in found))
-        takes = frozenset[int]().union(*(ties.takes for ties in found))
-        trace.ties = gives, takes
+        gives = frozenset[int]().union(*(one.gives for one in found))
+        takes = frozenset[int]().union(*(one.takes for one in found))
+        trace.facts = gives, takes
         met = [*_met(self._givers, takes), *_met(self._takers, gives)]
         fresh = [other for other in dict.fromkeys(met) if other is not trace and other not in trace.kin]
         for other in fresh:
@@ -78,9 +78,9 @@ class Kin:
             self._told.pop(name, None)
 
     def _leave(self, trace: Trace) -> None:
-        if trace.ties is None:
+        if trace.facts is None:
             return
-        for index, facts in zip((self._givers, self._takers), trace.ties):  # noqa: B905 - a pair each
+        for index, facts in zip((self._givers, self._takers), trace.facts):  # noqa: B905 - a pair each
             for fact in facts:
                 known = index.get(fact)
                 if known is not None and known.pop(trace.id, None) is not None and not known:
@@ -91,9 +91,7 @@ def _met(index: Mapping[int, Mapping[str, Trace]], facts: frozenset[int]) -> Ite
     return (trace for fact in facts for trace in index.get(fact, {}).values())
 
 
-def told_of(trace: Trace, job: Job, ties: Mapping[str, Ties]) -> Iterator[str]:
-    """Yield the ids of the traces whose facts are those of a trace: its own, of records without one what is left."""
-    if trace.sessional:
-        yield from ties.keys() - {other.id for other in job.traces}
-    elif trace.id in ties:
-        yield trace.id
+def kinship_in(trace: Trace, job: Job, found: Mapping[str, Kinship]) -> list[Kinship]:
+    """Return what a fold found of a trace: under its id, of records without a trace what is no other trace's."""
+    ids = found.keys() - {other.id for other in job.traces} if trace.sessional else found.keys() & {trace.id}
+    return [found[name] for name in ids]

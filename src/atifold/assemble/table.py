@@ -8,18 +8,19 @@ as the group has members.
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from atifold.assemble.bounds import Bounds
 from atifold.assemble.claims import Claims
 from atifold.assemble.counts import Counts
-from atifold.assemble.kin import Kin, told_of
+from atifold.assemble.kin import Kin, kinship_in
+from atifold.assemble.queues import Queues
+from atifold.assemble.references import session
 from atifold.assemble.remembered import Remembered
 from atifold.assemble.sessions import Sessions
 from atifold.assemble.sizes import TRACE, record_size, size_of
-from atifold.assemble.ties import conversation, linked_traces, resumed_trace, session
 from atifold.assemble.trace import (
     PROCESS_BOUND,
     SETTLED,
@@ -32,12 +33,13 @@ from atifold.assemble.trace import (
     join,
     weight,
 )
+from atifold.assemble.tying import Tying
 from atifold.spans import LogRecord, Span
 
 if TYPE_CHECKING:
-    from atifold.fold.ties import Ties
+    from atifold.fold.kinship import Kinship
 
-_NO_TIES: Final[Mapping[str, Ties]] = {}
+_NO_FACTS: Final[Mapping[str, Kinship]] = {}
 
 
 class TraceTable:
@@ -54,14 +56,13 @@ class TraceTable:
         self._by_conversation = by_conversation
         self._most = min(bounds.max_trace_bytes, bounds.trace_bytes)
         self.traces: dict[str, Trace] = {}
-        self.queues: dict[Queue, OrderedDict[str, Trace]] = {queue: OrderedDict() for queue in Queue}
+        self.queues = Queues()
         self.jobs: deque[Job] = deque()
         self.past = Remembered(bounds.remembered_ids)
         self.open_spans = 0
         self.held = 0
         self.waiting = 0
-        self._keys: dict[str, Trace] = {}
-        self._sessions = Sessions()
+        self._tying = Tying(self.traces, self.past, by_conversation=by_conversation)
         self.kin = Kin()
         self._claims = Claims()
 
@@ -80,9 +81,9 @@ class TraceTable:
             trace.roots.add(span_id)
         self.open_spans += 1
         if trace.queue not in (Queue.OPEN, Queue.BARE):
-            self._wait(trace, Queue.OPEN if trace.holds else Queue.BARE, now + self._bounds.idle_s)
+            self.queues.move(trace, Queue.OPEN if trace.holds else Queue.BARE, now + self._bounds.idle_s)
         if self.open_spans > self._bounds.max_open_spans:
-            oldest = self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.BARE)
+            oldest = self.queues.first(Queue.STALE) or self.queues.first(Queue.OPEN, Queue.BARE)
             self._forget_open_spans(oldest or trace, now)
 
     def closed(self, span: Span, size: int, now: float, *, root: bool, whole: bool = False) -> None:
@@ -119,10 +120,7 @@ class TraceTable:
             trace.sessional = trace.lasting = True
         self._add(trace, record_size(record))
         trace.logs.append(record)
-        self._tie_session(trace, named)
-        if named is not None and self._by_conversation:
-            trace.lasting = True
-            self._tie(trace, f"conversation {named}")
+        self._tying.tie_record(trace, named)
         self._wait_for_more(trace, now)
         self._mind_bounds(trace, now)
 
@@ -136,9 +134,9 @@ class TraceTable:
 
     def _wait_for_more(self, trace: Trace, now: float) -> None:
         if trace.finished:
-            self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
+            self.queues.move(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
-            self._wait(trace, Queue.OPEN if trace.open else Queue.ROOTLESS, now + self._bounds.idle_s)
+            self.queues.move(trace, Queue.OPEN if trace.open else Queue.ROOTLESS, now + self._bounds.idle_s)
 
     def knows(self, trace_id: str, span_id: str) -> bool:
         """Return whether the span's record is held, or was."""
@@ -159,7 +157,7 @@ class TraceTable:
         """
         if self.jobs:
             return self.jobs.popleft()
-        while (trace := self._next_due(now, flush=flush, everything=everything)) is not None:
+        while (trace := self.queues.next_due(now, flush=flush, everything=everything)) is not None:
             if trace.group.changed:
                 return self._take(trace.group, now)
             self._settle(trace, now)
@@ -167,7 +165,13 @@ class TraceTable:
         return None
 
     def done(
-        self, job: Job, now: float, names: set[str] | None, *, paused: bool, ties: Mapping[str, Ties] = _NO_TIES
+        self,
+        job: Job,
+        now: float,
+        names: set[str] | None,
+        *,
+        paused: bool,
+        kinship: Mapping[str, Kinship] = _NO_FACTS,
     ) -> set[str]:
         """Hear that a job was folded to documents of these `names` (None: the fold failed), with these facts by trace.
 
@@ -187,7 +191,7 @@ class TraceTable:
             if trace.queue in SETTLED:
                 trace.awaited = paused
                 self._settle(trace, now)
-            found = [ties[name] for name in told_of(trace, job, ties)]
+            found = kinship_in(trace, job, kinship)
             if found:
                 self._meet(trace, self.kin.note(trace, found), now)
         return {name for name in job.names - names if name not in self._claims}
@@ -205,7 +209,7 @@ class TraceTable:
         """Return when something is next due, infinite where nothing is."""
         if self.jobs:
             return -math.inf
-        first = self._first(Queue.DUE, Queue.ROOTLESS, Queue.OPEN, Queue.WRITTEN)
+        first = self.queues.first(Queue.DUE, Queue.ROOTLESS, Queue.OPEN, Queue.WRITTEN)
         return math.inf if first is None else first.deadline
 
     def unwritten_spans(self) -> int:
@@ -250,11 +254,8 @@ class TraceTable:
             trace.group.part = last_part + 1
             self._counts.add("late_parts")
         self.traces[trace_id] = trace
-        self.queues[Queue.BARE][trace_id] = trace
-        trace.deadline = now + self._bounds.idle_s
-        waiting = self._keys.get(trace_id)
-        if waiting is not None:
-            join(waiting, trace)
+        self.queues.enter(trace, now + self._bounds.idle_s)
+        self._tying.welcome(trace)
         return trace
 
     def _keep(self, trace: Trace, span: Span, size: int) -> None:
@@ -263,15 +264,7 @@ class TraceTable:
             size -= size_of(before)
         self._add(trace, size)
         trace.spans[span.span_id] = span
-        self._tie_session(trace, session(span))
-        for other in (resumed_trace(span), *linked_traces(span, by_conversation=self._by_conversation)):
-            if other is not None and other != trace.id:
-                self._tie(trace, other)
-        if self._by_conversation:
-            named = conversation(span)
-            if named is not None:
-                trace.lasting = True
-                self._tie(trace, f"conversation {named}")
+        self._tying.tie_span(trace, span)
 
     def _add(self, trace: Trace, size: int) -> None:
         """Count what a trace is about to hold more."""
@@ -281,23 +274,6 @@ class TraceTable:
         trace.size += size
         trace.group.size += size
         self.held += size
-
-    def _tie_session(self, trace: Trace, named: str | None) -> None:
-        """Have the records of a session that name no trace folded with the traces that name the session."""
-        for other in self._sessions.with_records(trace, named):
-            join(trace, other)
-            trace.lasting = other.lasting = True
-
-    def _tie(self, trace: Trace, key: str) -> None:
-        other = self.traces.get(key) or self._keys.get(key)
-        if other is not None:
-            join(trace, other)
-            return
-        self._keys[key] = trace
-        trace.keys.append(key)
-        last_part = self.past.take_up(key) if trace.lasting else None
-        if last_part is not None:
-            trace.group.part = max(trace.group.part, last_part + 1)
 
     def _meet(self, trace: Trace, kin: Sequence[Trace], now: float) -> None:
         """Have a trace folded once more, with kin not known before: into one document, or beside each other."""
@@ -309,34 +285,13 @@ class TraceTable:
         if kin:
             trace.group.changed = True
             if trace.queue in (*SETTLED, Queue.STALE):
-                self._wait(trace, Queue.DUE, now)
+                self.queues.move(trace, Queue.DUE, now)
 
     def _canjoin(self, trace: Trace, other: Trace) -> bool:
         one, two = trace.group, other.group
         return one is not two and one.part == two.part == 1 and one.size + two.size <= self._most
 
     # ---- queues ----------------------------------------------------------------------------------
-
-    def _wait(self, trace: Trace, queue: Queue, deadline: float) -> None:
-        if trace.queue is queue:
-            self.queues[queue].move_to_end(trace.id)
-        else:
-            del self.queues[trace.queue][trace.id]
-            self.queues[queue][trace.id] = trace
-            trace.queue = queue
-        trace.deadline = deadline
-
-    def _first(self, *queues: Queue) -> Trace | None:
-        """Return what is due first in any of these queues."""
-        fronts = (next(iter(self.queues[queue].values()), None) for queue in queues)
-        return min((front for front in fronts if front is not None), key=lambda front: front.deadline, default=None)
-
-    def _next_due(self, now: float, *, flush: bool, everything: bool) -> Trace | None:
-        for queue in (Queue.DUE, Queue.ROOTLESS, Queue.OPEN):
-            front = self._first(queue)
-            if front is not None and (front.deadline <= now or everything or (flush and queue is not Queue.OPEN)):
-                return front
-        return None
 
     def _take(self, group: Group, now: float) -> Job:
         group.changed = False
@@ -349,13 +304,13 @@ class TraceTable:
     def _settle(self, trace: Trace, now: float) -> None:
         """Put a trace where it waits once all that is held of it is written."""
         if trace.open and not trace.holds:
-            self._wait(trace, Queue.BARE, now + self._bounds.idle_s)
+            self.queues.move(trace, Queue.BARE, now + self._bounds.idle_s)
         elif trace.open:
-            self._wait(trace, Queue.STALE, math.inf)
+            self.queues.move(trace, Queue.STALE, math.inf)
         elif trace.awaited or trace.lasting:
-            self._wait(trace, Queue.PAUSED, math.inf)
+            self.queues.move(trace, Queue.PAUSED, math.inf)
         else:
-            self._wait(trace, Queue.WRITTEN, now + self._bounds.retain_s)
+            self.queues.move(trace, Queue.WRITTEN, now + self._bounds.retain_s)
 
     # ---- bounds ----------------------------------------------------------------------------------
 
@@ -364,15 +319,10 @@ class TraceTable:
         if trace.group.size > self._most:
             self._counts.add("trace_bound", "trace %s passed %d bytes and is written in parts", trace.id, self._most)
             self._turn_page(trace.group, [TRACE_BOUND], now)
-        while self.held > bounds.trace_bytes and (oldest := self._oldest()) is not None:
+        while self.held > bounds.trace_bytes and (oldest := self.queues.oldest()) is not None:
             self._evict(oldest, now)
         while self.waiting > bounds.waiting_bytes and len(self.jobs) > 1:
             self._drop_job()
-
-    def _oldest(self) -> Trace | None:
-        """Return the oldest trace that holds spans: of those written, else of those finished, else of those open."""
-        written = self._first(Queue.WRITTEN) or self._first(Queue.PAUSED)
-        return written or self._first(Queue.DUE) or self._first(Queue.STALE) or self._first(Queue.OPEN, Queue.ROOTLESS)
 
     def _evict(self, trace: Trace, now: float) -> None:
         """Let go of a trace, and have it written before where it is not."""
@@ -410,7 +360,7 @@ class TraceTable:
         self._counts.add("spans_lost", words, job.trace_id, n=weight(job))
 
     def _let_go_expired(self, now: float) -> None:
-        while (front := self._first(Queue.WRITTEN)) is not None and front.deadline <= now:
+        while (front := self.queues.first(Queue.WRITTEN)) is not None and front.deadline <= now:
             self._release(front.group)
 
     def _release(self, group: Group) -> None:
@@ -425,7 +375,7 @@ class TraceTable:
                 self._claims.put(member)
 
     def _forget(self, trace: Trace) -> None:
-        del self.queues[trace.queue][trace.id]
+        self.queues.leave(trace)
         del self.traces[trace.id]
         del trace.group.members[trace.id]
         trace.group.size -= trace.size
@@ -434,11 +384,7 @@ class TraceTable:
         last_part = trace.group.part if trace.holds else trace.group.part - 1
         self.past.let_go(trace.id, last_part, trace.spans)
         self._claims.put(trace)
-        self._sessions.forget(trace)
-        for key in trace.keys:
-            del self._keys[key]
-            if trace.lasting:
-                self.past.let_go(key, last_part)
+        self._tying.forget(trace, last_part)
 
     def _forget_open_spans(self, trace: Trace, now: float) -> None:
         words = "more than %d spans are open: those of trace %s are not waited for"
@@ -447,6 +393,6 @@ class TraceTable:
         trace.open.clear()
         trace.forgotten = True
         if trace.holds:
-            self._wait(trace, Queue.DUE, now + self._bounds.grace_s)
+            self.queues.move(trace, Queue.DUE, now + self._bounds.grace_s)
         else:
             self._settle(trace, now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -63,7 +63,7 @@ class Trace:
 
     A session's records without a trace are kept as a trace too, `sessional`, which no span belongs to.
     `whole` are the ids of held spans whose record is whole, `roots` those of started local roots.
-    `kin` are those that may be of one history with it, found by its `ties`: what it gives, what it takes.
+    `kin` are those that may be of one history with it, found by its `facts`: what it gives, what it takes.
     `awaited` says that its document waits for a leg that resumes it, `lasting` that a conversation may go on.
     """
 
@@ -87,7 +87,7 @@ class Trace:
     queue: Queue = Queue.BARE
     keys: list[str] = field(default_factory=list)
     names: frozenset[str] = frozenset()
-    ties: tuple[frozenset[int], frozenset[int]] | None = None
+    facts: tuple[frozenset[int], frozenset[int]] | None = None
     kin: set[Trace] = field(default_factory=set)
 
     @property
@@ -142,7 +142,7 @@ class Beside(NamedTuple):
 
     def has(self, document: Document) -> bool:
         """Tell whether a document is theirs."""
-        return bool(self.ids) and (document.name in self.ids or self.ids.issuperset(document.trace_ids))
+        return stands_for(document, self.ids)
 
     @classmethod
     def of(cls, traces: Sequence[Trace]) -> Beside:
@@ -153,6 +153,11 @@ class Beside(NamedTuple):
             [span for trace in traces for span in trace.spans.values()],
             [record for trace in traces for record in trace.logs],
         )
+
+
+def stands_for(document: Document, ids: Collection[str]) -> bool:
+    """Tell whether a document is of no other documents and traces than those of these ids."""
+    return bool(ids) and (document.name in ids or all(trace_id in ids for trace_id in document.trace_ids))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeVar
 
-from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage, depths
+from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, Usage
 from atifold.dialects.copies import copies
 from atifold.dialects.sameness import (
     answers,
@@ -25,6 +25,7 @@ from atifold.dialects.sameness import (
     uncached,
     writes_over,
 )
+from atifold.nesting import depths
 from atifold.spans import SpanKey
 
 _C = TypeVar("_C", bound=Call)

@@ -25,7 +25,7 @@ from atifold.dialects.table import (
     Row,
     Verdict,
 )
-from atifold.dialects.values import Note
+from atifold.dialects.values import Note, word
 from atifold.kinds import is_list
 from atifold.spans import Span, SpanEvent, Status
 from atifold.times import microseconds, timestamp
@@ -71,7 +71,7 @@ def classify(span: Span) -> Verdict:
 
 def complete(span: Span, kind: CallKind, fields: Fields, _note: Note) -> None:
     """Fill in the tie to the paused leg, lists that came as text, the failed attempts, and the events to keep."""
-    if fields.get("dispatch") not in _DISPATCHES:
+    if word(fields.get("dispatch")) not in _DISPATCHES:
         fields.pop("dispatch", None)
     trace_id, span_id = span.attributes.get(semconv.RESUMES_TRACE), span.attributes.get(semconv.RESUMES_SPAN)
     if isinstance(trace_id, str) and isinstance(span_id, str):

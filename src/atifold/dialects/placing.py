@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from atifold.calls import MISSING, AgentCall, Call, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
+from atifold.nesting import around
 from atifold.spans import SpanKey
 
 _P = TypeVar("_P", ToolRequest, ToolResponse)
@@ -81,14 +82,7 @@ def _place(call: Call, by_key: Mapping[SpanKey, Call]) -> SpanKey | None:
 
 def _owner(call: Call, by_key: Mapping[SpanKey, Call]) -> SpanKey | None:
     """Return the nearest agent around a call."""
-    seen: set[SpanKey] = set()
-    at = call.parent
-    while at is not None and at in by_key and at not in seen:
-        seen.add(at)
-        if isinstance(by_key[at], AgentCall):
-            return at
-        at = by_key[at].parent
-    return None
+    return next((outer.key for outer in around(call, by_key) if isinstance(outer, AgentCall)), None)
 
 
 def _tool_owners(calls: Iterable[Call], above: Mapping[SpanKey, SpanKey | None]) -> dict[str, SpanKey]:

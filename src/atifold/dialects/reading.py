@@ -15,6 +15,7 @@ from atifold.dialects.choices import chosen
 from atifold.dialects.content import TRUNCATED
 from atifold.dialects.cut_messages import CUT, completed
 from atifold.dialects.frames import frames
+from atifold.dialects.linked import linked
 from atifold.dialects.logs import attach, distinct
 from atifold.dialects.lookups import is_lookup, with_lookups
 from atifold.dialects.merge import merge
@@ -26,7 +27,6 @@ from atifold.dialects.rounds import fill
 from atifold.dialects.shape import settle
 from atifold.dialects.spoken import spoken
 from atifold.dialects.table import CallKind, uses_of
-from atifold.dialects.ties import ties
 from atifold.dialects.unread import holds_content
 from atifold.dialects.values import Note
 from atifold.spans import LogRecord, Span, SpanKey
@@ -89,12 +89,12 @@ def read(spans: Iterable[Span], logs: Iterable[LogRecord] = ()) -> Reading:
         unknown_keys=dict(sorted(tally.unknown.items())),
         merged=into,
         passed_over=_passed_over(tally.ignored, parents, into),
-        ties=_kept(ties(at_hand, recognised.keys(), parents), into),
+        linked=_kept(linked(at_hand, recognised.keys(), parents), into),
     )
 
 
 def _kept(found: Mapping[SpanKey, SpanKey], into: Mapping[SpanKey, SpanKey]) -> dict[SpanKey, SpanKey]:
-    """Return ties between the calls that are left of those that were traced twice."""
+    """Return what is linked to what, of the calls that are left of those that were traced twice."""
     return {into.get(key, key): into.get(target, target) for key, target in found.items()}
 
 

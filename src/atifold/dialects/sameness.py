@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atifold.calls import MISSING, AgentCall, Call, Message, ModelCall, Reasoning, Text, ToolCall, ToolRequest, Usage
+from atifold.nesting import is_within, share_time
 
 _SLACK_TOKENS = 1
 """Some instrumentations of streams count one output token too many, under the same response id."""
@@ -31,7 +32,7 @@ def same_model_call(outer: ModelCall, inner: ModelCall, *, nested: bool, alone: 
     ):
         return False  # but for a gateway, which gives its own answer an id of its own
     if not nested:
-        return _overlap(outer, inner) and (output is True or (same_id is True and usage is True))
+        return share_time(outer, inner) and (output is True or (same_id is True and usage is True))
     if same_id or output is True:
         return not _answers_on(outer, inner)
     if _agree(outer.input, inner.input, _asked) is False:
@@ -81,7 +82,7 @@ def _complete_each_other(outer: ModelCall, inner: ModelCall) -> bool:
     """
     halves = outer.output and not outer.usage and inner.usage and not inner.output
     swapped = inner.output and not inner.usage and outer.usage and not outer.output
-    return bool(halves or (swapped and outer.dialect != inner.dialect)) and _within(outer, inner)
+    return bool(halves or (swapped and outer.dialect != inner.dialect)) and is_within(outer, inner)
 
 
 def told_by_two(one: Call, other: Call) -> bool:
@@ -95,7 +96,7 @@ def told_by_two(one: Call, other: Call) -> bool:
     output = _agree(one.output, other.output, _said)
     if output is False or _usage_agrees(one, other, slack=0) is not True or not _names_agree(one, other):
         return False
-    within = _within(one, other) or _within(other, one)
+    within = is_within(one, other) or is_within(other, one)
     return within and (output is True or _agree(one.input, other.input, _asked) is not False)
 
 
@@ -201,16 +202,3 @@ def _names_agree(one: ModelCall, other: ModelCall) -> bool:
 
 def _bare(model: str | None) -> str | None:
     return None if model is None else model.rsplit("/", 1)[-1].lower()
-
-
-def _within(outer: Call, inner: Call) -> bool:
-    if outer.end_ns is None or inner.end_ns is None:
-        return False
-    return outer.start_ns <= inner.start_ns and inner.end_ns <= outer.end_ns
-
-
-def _overlap(first: Call, second: Call) -> bool:
-    """Tell whether two calls share some time; `first` starts first."""
-    if second.start_ns == first.start_ns:
-        return True
-    return first.end_ns is not None and second.start_ns < first.end_ns

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from atifold.dialects.values import parsed
+from atifold.dialects.values import parsed, word
 from atifold.kinds import is_list, is_object
 
 _HOLDERS: Final = ("content", "value", "result", "output")
@@ -41,4 +41,4 @@ def image_blocks(result: Any, depth: int = 0) -> list[Any]:
 def _is_image(block: Any) -> bool:
     if not is_object(block):
         return False
-    return str(block.get("type", block.get("kind"))) in _TYPES or any(is_object(block.get(key)) for key in _KEYS)
+    return word(block.get("type", block.get("kind"))) in _TYPES or any(is_object(block.get(key)) for key in _KEYS)

@@ -152,7 +152,12 @@ _SDK_TYPES: Final = frozenset({"text", "json", "error-text", "error-json", "cont
 
 def sdk_value(output: Any) -> Any:
     """Return what a result `{type, value}` holds, which version 7 writes into the conventions' part; else it as is."""
-    if is_object(output) and "value" in output and output.keys() <= _SDK_KEYS and output.get("type") in _SDK_TYPES:
+    if (
+        is_object(output)
+        and "value" in output
+        and output.keys() <= _SDK_KEYS
+        and word(output.get("type")) in _SDK_TYPES
+    ):
         return output["value"]
     return output
 

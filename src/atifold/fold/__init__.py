@@ -1,6 +1,6 @@
 """Fold calls into trajectories: pure, independent of the order of the input, linear in its size.
 
-Two stages. `threads` finds which calls are one agent's one history and who ran for whom; `steps`
+Two stages. `building` finds which calls are one agent's one history and who ran for whom; `steps`
 turns each thread into the steps of a document. What was inferred, merged, missing or left out is
 said in the report (`report` has its shape).
 """
@@ -12,19 +12,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from atifold.calls import AgentCall, Call, Reading
+from atifold.fold.building import threads_of
 from atifold.fold.continued import with_continuations
-from atifold.fold.documents import Document, calls_of, write
+from atifold.fold.documents import Document, write
 from atifold.fold.doubts import Doubts
 from atifold.fold.groups import Groups, group_by_conversation, group_by_trace
+from atifold.fold.kinship import kinship_of
+from atifold.fold.linked import Linked, with_linked
 from atifold.fold.pictures import Pictures
 from atifold.fold.report import Heading, whole_report, with_words
 from atifold.fold.scopes import scopes_of
 from atifold.fold.spanwork import TWICE, SpanWork
-from atifold.fold.threads import Thread, threads_of
-from atifold.fold.tied import Tied, tied
-from atifold.fold.ties import ties_of
+from atifold.fold.threads import Thread, calls_of
 
-__all__ = ["Document", "Folded", "fold", "ties_of"]
+__all__ = ["Document", "Folded", "fold", "kinship_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,10 @@ def fold(
     that a trace holds as data become files of theirs (`Document.files`), and the document of a trace names
     the file of the one that carries it on; without, the data is left out.
     """
-    told = tied(reading) if group == "conversation" else Tied(reading)
-    reading = told.reading
+    links = with_linked(reading) if group == "conversation" else Linked(reading)
+    reading = links.reading
     calls: tuple[Call, ...] = reading.calls
-    groups = group_by_conversation(calls, told) if group == "conversation" else group_by_trace(calls)
+    groups = group_by_conversation(calls, links) if group == "conversation" else group_by_trace(calls)
     scopes = scopes_of(calls, groups.group_of)
     roots, empty = threads_of(scopes, joins_agents=group == "conversation")
     taken: set[str] = set()

@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from atifold.calls import MISSING, Message, ModelCall
-from atifold.fold.history import News, Unit, units_of
+from atifold.fold.history import News
 from atifold.fold.messages import Mark, body_of, clean, requests_of, result_text, system_texts, text_of
 from atifold.fold.report import Words
 from atifold.fold.toolcalls import Step
+from atifold.fold.units import Unit, units_of
 
 _TOLD_AS_STEPS: Final = frozenset({"user", "system", "model"})
 

@@ -14,10 +14,11 @@ from typing import Any, Final
 
 from atifold.calls import Call
 from atifold.filename import file_stem
+from atifold.fold.building import threads_of
 from atifold.fold.documents import Document
 from atifold.fold.groups import Groups, group_by_conversation
 from atifold.fold.scopes import scopes_of
-from atifold.fold.threads import Thread, threads_of
+from atifold.fold.threads import Thread
 from atifold.spans import SpanKey
 
 _BEFORE: Final = ("subagent_trajectories", "extra")

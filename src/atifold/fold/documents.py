@@ -8,19 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from atifold.atif.versions import WRITTEN
-from atifold.calls import AgentCall, Call, ModelCall, ToolCall
-from atifold.filename import file_stem
-from atifold.fold.beside import lookups_and_scores
+from atifold.calls import AgentCall, ModelCall, ToolCall
 from atifold.fold.definitions import definitions
 from atifold.fold.doubts import Doubts
 from atifold.fold.figures import final_metrics, holds_cost, holds_tokens
+from atifold.fold.head import Head, is_paused, reasons_of
+from atifold.fold.kinship import Kinship
 from atifold.fold.pictures import Pictures
-from atifold.fold.render import Writer, failure_fact
+from atifold.fold.render import Writer
 from atifold.fold.report import Words
 from atifold.fold.scopes import ScopeKey, Scopes
 from atifold.fold.steps import child_step, insert, steps_of
-from atifold.fold.threads import Child, Thread
-from atifold.fold.ties import Ties
+from atifold.fold.threads import Child, Thread, calls_of
 from atifold.fold.told import untold_answer
 from atifold.spans import SpanKey
 
@@ -37,7 +36,7 @@ class Document:
 
     `name` is the file's stem and the trajectory's id. `trajectory` is a plain dict of JSON values
     in ATIF's order of keys. `incomplete` says that something was still open. `files` are those that it
-    names, by their path seen from its folder. `ties` are, by trace id, the facts by which other traces are found
+    names, by their path seen from its folder. `kinship` gives, by trace id, the facts by which other traces are found
     that its own carry on, where anybody asked for them.
     """
 
@@ -47,7 +46,7 @@ class Document:
     report: dict[str, Any]
     incomplete: bool
     files: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
-    ties: Mapping[str, Ties] = field(default_factory=dict[str, Ties])
+    kinship: Mapping[str, Kinship] = field(default_factory=dict[str, Kinship])
 
 
 def write(
@@ -63,7 +62,7 @@ def write(
         return None
     everything = list(calls_of(thread))
     trace_ids = tuple(sorted({call.key[0] for call in everything}))
-    reasons = _reasons(everything)
+    reasons = reasons_of(everything)
     counts = Counter(_KINDS[type(call)] for call in everything)
     report: dict[str, Any] = {
         "name": trajectory["trajectory_id"],
@@ -76,7 +75,7 @@ def write(
     if reasons:
         report["incomplete"] = reasons
     report.update(author.words.as_lists())
-    incomplete = bool(reasons) or _is_paused(thread)
+    incomplete = bool(reasons) or is_paused(thread)
     files = pictures.files if pictures else {}
     return Document(trajectory["trajectory_id"], trajectory, trace_ids, report, incomplete, files)
 
@@ -102,7 +101,7 @@ class _Author:
 
         `session` and `run_id` are those of the document around it.
         """
-        head = _Head(thread, self._scopes)
+        head = Head(thread, self._scopes)
         trajectory_id = head.trajectory_id(taken, run_id)
         if self._pictures is not None and not self._pictures.folder:
             self._pictures.folder = trajectory_id
@@ -140,7 +139,7 @@ class _Author:
 
     def _whole(
         self,
-        head: _Head,
+        head: Head,
         trajectory_id: str,
         session: str,
         steps: list[dict[str, Any]],
@@ -173,7 +172,7 @@ class _Author:
         self._say(head, document)
         return document
 
-    def _say(self, head: _Head, document: Mapping[str, Any]) -> None:
+    def _say(self, head: Head, document: Mapping[str, Any]) -> None:
         """Say what a document leaves open."""
         if head.agent_name == "unknown":
             self.words.say("missing", "no span names the agent")
@@ -209,101 +208,3 @@ def _said_in(documents: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def _lacks_tokens(thread: Thread, document: Mapping[str, Any]) -> bool:
     """Tell whether a thread has model calls and none of them counts tokens."""
     return bool(thread.models) and "total_prompt_tokens" not in document["final_metrics"]
-
-
-class _Head:
-    """What stands at the head of a document: names, ids and the facts of its agent."""
-
-    def __init__(self, thread: Thread, scopes: Scopes) -> None:
-        self.thread = thread
-        self._scopes = scopes
-        everyone = list(thread.agents)
-        everyone += [thread.workflow] if thread.workflow else []
-        everyone += thread.outer
-        self.agents: list[AgentCall] = everyone
-        calls = sorted(thread.calls, key=lambda call: scopes.rank[call.key])
-        calls = calls or [thread.children[0].thread.calls[0]]
-        self.root: Call = calls[0]
-        named = [a.agent for a in everyone]
-        named += [m.agent_name for m in thread.models] + [t.agent_name for t in thread.tools]
-        spans = [a.name for a in thread.agents if not a.workflow]
-        fallbacks = [*spans, thread.hint, *(call.service for call in calls), "unknown"]
-        self.agent_name = next(name for name in (*named, *fallbacks) if name)
-        versions = [a.agent_version for a in everyone] + [call.service_version for call in calls] + ["unknown"]
-        self.agent_version = next(version for version in versions if version)
-        models = [a.model for a in everyone if not thread.models] + [m.model for m in thread.models]
-        self.model = next((model for model in (*(a.model for a in everyone), *models) if model), None)
-        self.conversation = next((c.conversation for c in (*everyone, *calls) if c.conversation), None)
-        here = {agent.key for agent in everyone}  # a later leg's run is not the one that started it all
-        begun = (a for a in (*thread.outer[::-1], *everyone) if a.resumes not in here)
-        self.run_id = next((a.run_id for a in begun if a.run_id), None)
-
-    def trajectory_id(self, taken: set[str], outer_run_id: str | None) -> str:
-        """Return the document's id and take it: by run where it has one of its own, else by span."""
-        by_span = file_stem(f"{self.root.key[0]}-{self.root.key[1]}")
-        by_run = file_stem(f"{self.run_id}-{self.root.key[0][:8]}")
-        chosen = by_run if self.run_id and self.run_id != outer_run_id and by_run not in taken else by_span
-        while chosen in taken:
-            chosen = file_stem(f"{chosen}_")
-        taken.add(chosen)
-        return chosen
-
-    def extra(self) -> dict[str, Any]:
-        """Return the document's `extra`: the facts of its agent, and ours under `atifold`."""
-        found: dict[str, Any] = {}
-        first = self.thread.workflow or (self.thread.agents[0] if self.thread.agents else None)
-        legs = {first.key, *(leg.key for leg in self._scopes.legs.get(first.key, ()))} if first else set()
-        own = (self.thread.workflow,) if self.thread.workflow else ()
-        later = tuple(a for a in self.thread.outer if own and a.key in legs)
-        around = (a for a in self.thread.outer[::-1] if a not in later)
-        for agent in (*around, *own, *later, *self.thread.agents):
-            found.update(agent.extra if agent.key in legs else {k: v for k, v in agent.extra.items() if k not in found})
-        found.update(lookups_and_scores(self.agents))
-        failed = next((a.failure for a in self.agents[::-1] if a.failure), None)
-        if failed:
-            found["error"] = failure_fact(failed)
-        return {**found, "atifold": {**found.get("atifold", {}), **self._own_facts()}}
-
-    def _own_facts(self) -> dict[str, Any]:
-        """Return what the fold itself has to say in the document."""
-        calls = list(calls_of(self.thread))
-        facts: dict[str, Any] = {
-            "trace_ids": sorted({call.key[0] for call in calls}),
-            "dialects": sorted({call.dialect for call in calls}),
-        }
-        reasons = _reasons(calls)
-        if reasons:
-            facts["incomplete"] = reasons
-        if _is_paused(self.thread):
-            facts["state"] = "paused"
-        resumed = next((a.resumes for a in self.agents if a.resumes and a.resumes not in self._scopes.calls), None)
-        if resumed:
-            facts["resumes"] = {"trace_id": resumed[0], "span_id": resumed[1]}
-        if self.conversation:
-            facts["conversation_id"] = self.conversation
-        return facts
-
-
-def calls_of(thread: Thread) -> Sequence[Call]:
-    """Return the calls of a thread and of all that ran inside it."""
-    found: list[Call] = []
-    waiting = [thread]
-    for at in waiting:
-        found += at.calls
-        waiting += [child.thread for child in at.children]
-    return found
-
-
-def _reasons(calls: Sequence[Call]) -> list[str]:
-    """Return why the calls are unfinished, each reason once, in alphabetical order."""
-    reasons = {reason for call in calls for reason in call.incomplete}
-    reasons |= {f"never ended: {call.name}" for call in calls if call.end_ns is None}
-    return sorted(reasons)
-
-
-def _is_paused(thread: Thread) -> bool:
-    """Tell whether the last leg of a thread's agent, or of the workflow around it, waits."""
-    resumed = {agent.resumes for agent in thread.outer}
-    own = [thread.workflow] if thread.workflow and thread.workflow.key not in resumed else []
-    last = [group[-1] for group in (thread.agents, thread.outer, own) if group]
-    return any(agent.paused for agent in last) or any(_is_paused(child.thread) for child in thread.children)

@@ -13,9 +13,8 @@ from atifold.calls import Call, ModelCall
 from atifold.fold.messages import body_of, requests_of, spoken, text_of
 from atifold.fold.tool_doubts import ToolDoubts
 from atifold.fold.toolcalls import Step
+from atifold.nesting import share_time
 from atifold.spans import SpanKey
-
-_Pairs = Iterator[tuple[ModelCall, ModelCall]]
 
 _SLACK_TOKENS: Final = 1
 """How many output tokens the spans of one streamed call may differ by."""
@@ -31,7 +30,7 @@ class Doubts:
     def __init__(self, calls: Mapping[SpanKey, Call]) -> None:
         """Take every call of the fold."""
         self._calls = calls
-        self._models: dict[SpanKey, SpanKey] | None = None
+        self._models: set[SpanKey] | None = None
         self._tools: ToolDoubts | None = None
 
     def models(self, models: Iterable[ModelCall]) -> int:
@@ -69,40 +68,36 @@ class Doubts:
 # ---- model calls ---------------------------------------------------------------------------------
 
 
-def _twins(calls: Mapping[SpanKey, Call]) -> dict[SpanKey, SpanKey]:
-    """Return, for each model call that may be another one, that other one."""
+def _twins(calls: Mapping[SpanKey, Call]) -> set[SpanKey]:
+    """Return the keys of the model calls that may be another one."""
     models = sorted((c for c in calls.values() if isinstance(c, ModelCall)), key=lambda c: (c.start_ns, c.key))
-    found: dict[SpanKey, SpanKey] = {}
-    for one, model in chain(_nested(models, calls), _side_by_side(models), _recorded(models)):
-        found.setdefault(model.key, one.key)
-    return found
+    return {model.key for model in chain(_nested(models, calls), _side_by_side(models), _recorded(models))}
 
 
-def _nested(models: Sequence[ModelCall], calls: Mapping[SpanKey, Call]) -> _Pairs:
-    """Yield model calls with the one around them that may be the same, as a framework tells what its provider does."""
+def _nested(models: Sequence[ModelCall], calls: Mapping[SpanKey, Call]) -> Iterator[ModelCall]:
+    """Yield model calls that may be the one around them, as a framework tells what its provider does."""
     for model in models:
         outer = calls.get(model.parent) if model.parent else None
         if isinstance(outer, ModelCall) and (_count_alike(outer, model) or not _told_apart(outer, model, nested=True)):
-            yield outer, model
+            yield model
 
 
-def _side_by_side(models: Sequence[ModelCall]) -> _Pairs:
-    """Yield model calls with one of the same place that may be the same."""
+def _side_by_side(models: Sequence[ModelCall]) -> Iterator[ModelCall]:
+    """Yield model calls that may be one before them of the same place."""
     for before, model in _neighbours(models, lambda call: (call.key[0], call.parent)):
-        together = _at_one_time(before, model) or _is_record(before, model)
+        together = share_time(before, model) or _is_record(before, model)
         if _took_as_long(before, model) or (together and not _told_apart(before, model)):
-            yield before, model
+            yield model
     for before, model in _neighbours(models, _request_of):
         if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
-            yield before, model
+            yield model
 
 
-def _recorded(models: Sequence[ModelCall]) -> _Pairs:
-    """Yield model calls that log records may tell, with one that a span elsewhere tells."""
+def _recorded(models: Sequence[ModelCall]) -> Iterator[ModelCall]:
+    """Yield model calls that log records may tell, and a span elsewhere too."""
     for record in [model for model in models if model.dialect in _BY_RECORDS]:
-        span = next((model for model in models if _may_be_recorded(record, model)), None)
-        if span is not None:
-            yield span, record
+        if any(_may_be_recorded(record, model) for model in models):
+            yield record
 
 
 def _neighbours(
@@ -139,11 +134,6 @@ def _may_be_recorded(record: ModelCall, span: ModelCall) -> bool:
     ends = [call.end_ns or call.start_ns for call in (record, span)]
     shared = min(ends) - max(record.start_ns, span.start_ns)
     return shared > 0 and shared * 2 >= min(ends[0] - record.start_ns, ends[1] - span.start_ns)
-
-
-def _at_one_time(before: ModelCall, model: ModelCall) -> bool:
-    """Tell whether two calls, the first of which started first, share some time."""
-    return before.start_ns == model.start_ns or (before.end_ns is not None and model.start_ns < before.end_ns)
 
 
 def _took_as_long(before: ModelCall, model: ModelCall) -> bool:

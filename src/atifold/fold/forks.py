@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, Generic, TypeVar
 
 from atifold.calls import Message
-from atifold.fold.messages import Mark, assistant_marks
+from atifold.fold.messages import Mark, last_turn_marks
 
 LaneT = TypeVar("LaneT")
 _MOST: Final = 8
@@ -31,16 +31,5 @@ class Forks(Generic[LaneT]):
 
     def candidates(self, body: Sequence[Message]) -> list[LaneT]:
         """Return the histories that hold the last answer which a request shows, the latest first."""
-        marks = _last_answer(body)
-        found = [lane for mark in marks for lane in reversed(self._by_answer.get(mark, []))]
+        found = [lane for mark in last_turn_marks(body) for lane in reversed(self._by_answer.get(mark, []))]
         return [lane for at, lane in enumerate(found) if lane not in found[:at]]
-
-
-def _last_answer(body: Sequence[Message]) -> set[Mark]:
-    turn: list[Message] = []
-    for message in reversed(body):
-        if message.role == "assistant":
-            turn.append(message)
-        elif turn:
-            break
-    return assistant_marks(turn[::-1])

@@ -7,16 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from atifold.calls import AgentCall, Call, ModelCall, ToolCall, depths
-from atifold.fold.carried import carried
+from atifold.calls import AgentCall, Call, ModelCall, ToolCall
+from atifold.fold.linked import LINKED, Linked
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import time_key
 from atifold.fold.report import Heading
-from atifold.fold.tied import TIED, Tied
+from atifold.fold.succession import succession
+from atifold.nesting import depths
 from atifold.spans import SpanKey
 
 JOINED: Final = "a trace that names no conversation carries on another one, by its messages"
 DOUBTFUL: Final = "several traces share a history and no conversation is named: which carries on which is not plain"
+
+
+_RECENT: Final = 4
+"""How many messages of a request are searched for calls that an answer which is not here asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +46,7 @@ class Groups:
         return len(set(groups)) < len(groups)
 
 
-def group_by_conversation(calls: Iterable[Call], links: Tied | None = None) -> Groups:
+def group_by_conversation(calls: Iterable[Call], links: Linked | None = None) -> Groups:
     """Return the group of each trace id: its conversation's, that of the trace that it carries on, or itself.
 
     A trace's conversation is that of its outermost call that names one. One that names none carries on
@@ -56,7 +61,7 @@ def group_by_conversation(calls: Iterable[Call], links: Tied | None = None) -> G
     named = {trace: next((c.conversation for c in found if c.conversation), None) for trace, found in by_trace.items()}
     known = {trace: f"conversation {name}" if name else trace for trace, name in named.items()}
     _put_linked(links.after if links else {}, named, known)
-    told = carried(by_trace, known, [known[trace] for trace, name in named.items() if name])
+    told = succession(by_trace, known, [known[trace] for trace, name in named.items() if name])
     groups = {trace: told.group(name) for trace, name in known.items()}
     askers = _Askers(by_trace, groups)
     for trace, found in by_trace.items():
@@ -64,7 +69,7 @@ def group_by_conversation(calls: Iterable[Call], links: Tied | None = None) -> G
             asked = (askers.of(call) for call in found if isinstance(call, ToolCall))
             groups[trace] = next((group for group in asked if group is not None), trace)
     words: dict[str, tuple[Heading, str]] = dict.fromkeys(told.joined, ("inferred", JOINED))
-    words |= dict.fromkeys((*links.traces, *links.after) if links else (), ("inferred", TIED))
+    words |= dict.fromkeys((*links.traces, *links.after) if links else (), ("inferred", LINKED))
     return Groups(groups, _apart(by_trace, groups), {**words, **dict.fromkeys(told.doubtful, ("unsure", DOUBTFUL))})
 
 
@@ -128,6 +133,6 @@ class _Askers:
     def _take(self, call: ModelCall, group: str) -> None:
         first, last = self._times.get(group, (call.start_ns, call.start_ns))
         self._times[group] = min(first, call.start_ns), max(last, call.end_ns or call.start_ns)
-        for request in requests_of((*(call.output or ()), *(call.input or ())[-4:])):
+        for request in requests_of((*(call.output or ()), *(call.input or ())[-_RECENT:])):
             if request.id:
                 self._asked[plain_id(request.id)].add(group)

@@ -8,74 +8,25 @@ that hold only the news are aligned message by message instead.
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, TypeVar
 
-from atifold.calls import Message, ModelCall, ToolResponse
+from atifold.calls import Message, ModelCall
 from atifold.fold.forks import Forks
 from atifold.fold.messages import (
     Mark,
-    assistant_marks,
     body_of,
-    response_marks,
     responses_of,
     system_texts,
     user_marks,
-    without_responses,
 )
+from atifold.fold.units import Unit, after_answer, aligned, extend, is_shorter, leading_copies, replayed, units_of
 
 _SLACK: Final = 64
 """How many turns more than twice its own length a request is searched for: windows slide, heads are cut."""
 
 StepT = TypeVar("StepT")
-UnitKind = Literal["system", "user", "model", "results"]
-
-
-@dataclass(frozen=True, slots=True)
-class Unit:
-    """One turn of a history: a user's message, a run of the model's messages, a run of results."""
-
-    kind: UnitKind
-    messages: tuple[Message, ...] = ()
-    responses: tuple[ToolResponse, ...] = ()
-
-    @property
-    def marks(self) -> set[Mark]:
-        """Return the facts by which the unit is known again."""
-        match self.kind:
-            case "model":
-                return assistant_marks(self.messages)
-            case "results":
-                return response_marks(self.responses)
-            case _:
-                return user_marks(self.messages[0])
-
-
-def units_of(messages: Sequence[Message]) -> list[Unit]:
-    """Return the turns of a history; a message that holds results and text is two turns."""
-    units: list[Unit] = []
-    for message in messages:
-        responses = tuple(responses_of(message))
-        if message.role == "assistant":
-            _extend(units, Unit("model", messages=(message,)))
-        if responses:
-            _extend(units, Unit("results", responses=responses))
-        rest = without_responses(message)
-        if message.role not in ("assistant", "tool") and (rest or not responses):
-            kind: UnitKind = "system" if message.role == "system" else "user"
-            units.append(Unit(kind, messages=(Message(message.role, rest, message.name, message.origin),)))
-    return units
-
-
-def _extend(units: list[Unit], unit: Unit) -> None:
-    """Add a unit, as part of the last one where that is of the same kind."""
-    if units and units[-1].kind == unit.kind:
-        last = units.pop()
-        unit = Unit(unit.kind, last.messages + unit.messages, last.responses + unit.responses)
-    units.append(unit)
 
 
 @dataclass(slots=True, eq=False)
@@ -151,7 +102,7 @@ class History(Generic[StepT]):
         replay, units, unknown = self._news(body, call.input_base)
         if opens and prompt is not None and _begins_anew(body, units, prompt):
             units = [*units, units_of(body[-1:])[-1]]
-        copied = _copied(units) if fresh or unknown else 0
+        copied = leading_copies(units) if fresh or unknown else 0
         own = (at for at in range(copied - 1, -1, -1) if prompt is not None and prompt in _user_marks(units[at]))
         copied = next(own, copied)
         return News(self._new_system(system_texts(call)), replay, tuple(units), copied)
@@ -166,7 +117,7 @@ class History(Generic[StepT]):
             self._lane.askers = []
         if call.failure is None or call.output:
             self._lane.askers.append(step)
-            _extend(self._lane.known, Unit("model", messages=tuple(call.output or ())))
+            extend(self._lane.known, Unit("model", messages=tuple(call.output or ())))
             self._lane.answered = True
             if self._lane.forks is not None:
                 self._lane.forks.note(self._lane, self._lane.known[-1].marks)
@@ -190,8 +141,8 @@ class History(Generic[StepT]):
         units = units_of(body)
         cumulative = any(unit.kind == "model" for unit in units)
         known = self._lane.known
-        since = max(0, len(known) - 2 * len(units) - _SLACK) if cumulative else _after_answer(known)
-        replay, news = _aligned(units, known[since:])
+        since = max(0, len(known) - 2 * len(units) - _SLACK) if cumulative else after_answer(known)
+        replay, news = aligned(units, known[since:])
         self._enter(start, body, units, news)
         return replay, news, cumulative and len(news) == len(units)
 
@@ -209,13 +160,13 @@ class History(Generic[StepT]):
         count = len(lane.seen)
         if not 0 < count < len(body) or body[count - 1] != lane.seen[-1] or body[0] != lane.seen[0]:
             units = units_of(body)
-            found = _aligned(units, lane.known)
-            if lane.answered and _is_shorter(units, lane.known):
+            found = aligned(units, lane.known)
+            if lane.answered and is_shorter(units, lane.known):
                 lane = self._fork(lane, _start_of(body))
             lane.known, lane.seen, lane.answered = units, body, False
             return found
         tail = units_of(body[count:])
-        count = _replayed(tail, lane.known[-1]) if lane.answered else 0
+        count = replayed(tail, lane.known[-1]) if lane.answered else 0
         lane.known += tail[count:]
         lane.seen, lane.answered = body, False
         return tuple(tail[:count]), tail[count:]
@@ -238,12 +189,12 @@ class History(Generic[StepT]):
         if not units:
             return (), []
         if lane.answered and body != lane.delta:
-            count = _replayed(units, lane.known[-1])
+            count = replayed(units, lane.known[-1])
             lane.known += units[count:]
             lane.delta, lane.answered = body, False
             return tuple(units[:count]), units[count:]
-        since = lane.known[max(0, _after_answer(lane.known) - 1) :]
-        found = _aligned(units, since)
+        since = lane.known[max(0, after_answer(lane.known) - 1) :]
+        found = aligned(units, since)
         lane.known += found[1]
         lane.delta = body
         return found
@@ -265,11 +216,6 @@ def _chosen(lane: _Lane[StepT], body: Sequence[Message]) -> _Lane[StepT]:
     return next((other for other in others if other.goes_on_in(body)), others[0] if others else lane)
 
 
-def _is_shorter(units: Sequence[Unit], known: Sequence[Unit]) -> bool:
-    """Tell whether a request holds fewer turns of the model than are known: it begins anew, or somewhere before."""
-    return sum(unit.kind == "model" for unit in units) < sum(unit.kind == "model" for unit in known)
-
-
 def _user_marks(unit: Unit) -> set[Mark]:
     """Return the marks of a user's turn; none for any other."""
     return unit.marks if unit.kind == "user" else set()
@@ -287,63 +233,3 @@ def _start_of(body: Sequence[Message]) -> Mark | None:
     if not body or body[0].role in ("assistant", "tool") or responses_of(body[0]):
         return None
     return next(iter(user_marks(body[0])))
-
-
-def _copied(units: Sequence[Unit]) -> int:
-    """Return how many leading units end in a turn of the model or of its tools."""
-    return max((at + 1 for at, unit in enumerate(units) if unit.kind in ("model", "results")), default=0)
-
-
-def _replayed(tail: Sequence[Unit], answer: Unit) -> int:
-    """Return how many units of a tail are the last answer: up to its last telling, else the first turn."""
-    if not tail or tail[0].kind != "model":
-        return 0
-    if not any(unit.kind == "model" for unit in tail[1:]):
-        return 1
-    marks = answer.marks
-    if marks & tail[0].marks:
-        return 1
-    return max((at + 1 for at, unit in enumerate(tail) if unit.kind == "model" and marks & unit.marks), default=1)
-
-
-def _after_answer(known: Sequence[Unit]) -> int:
-    """Return the place after the last turn of the model."""
-    return next((at for at in range(len(known), 0, -1) if known[at - 1].kind == "model"), 0)
-
-
-def _aligned(units: Sequence[Unit], known: Sequence[Unit]) -> tuple[tuple[Unit, ...], list[Unit]]:
-    """Return (the last answer as it was replayed, the units that are not known), in order.
-
-    A unit is known when one of its marks stands at or after the place reached so far; a turn of the
-    model or of its tools also when the known turn at that very place is of its kind: replays lose
-    texts and change ids.
-    """
-    places: dict[tuple[UnitKind, Mark], list[int]] = defaultdict(list)
-    for at, unit in enumerate(known):
-        for mark in unit.marks:
-            places[unit.kind, mark].append(at)
-    at = 0
-    news: list[Unit] = []
-    replay: tuple[Unit, ...] = ()
-    for unit in units:
-        found = _next_place(places, unit, at)
-        if found is None and at < len(known) and unit.kind in ("model", "results") and known[at].kind == unit.kind:
-            found = at
-        if found is None:
-            news.append(unit)
-        else:
-            at = found + 1
-        if unit.kind == "model":
-            replay = () if found is None else (unit,)
-    return (replay if at >= _after_answer(known) else ()), news
-
-
-def _next_place(places: dict[tuple[UnitKind, Mark], list[int]], unit: Unit, start: int) -> int | None:
-    """Return the first place at or after `start` where one of a unit's marks stands."""
-    found: int | None = None
-    for mark in unit.marks:
-        stands = places.get((unit.kind, mark), [])
-        index = bisect_left(stands, start)
-        if index < len(stands) and (found is None or stands[index] < found):
-            found = stands[index]
-    return found

@@ -121,6 +121,17 @@ def assistant_marks(messages: Sequence[Message]) -> set[Mark]:
     return marks
 
 
+def last_turn_marks(messages: Sequence[Message]) -> set[Mark]:
+    """Return the marks of the model's last turn; empty where there is none."""
+    turn: list[Message] = []
+    for message in reversed(messages):
+        if message.role == "assistant":
+            turn.append(message)
+        elif turn:
+            break
+    return assistant_marks(turn[::-1])
+
+
 def response_marks(responses: Iterable[ToolResponse]) -> set[Mark]:
     """Return the marks of a run of tool results: each id with its text, or the text alone."""
     return {

@@ -11,15 +11,16 @@ import heapq
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from atifold.calls import Call, ModelCall
-from atifold.fold.messages import Mark, assistant_marks
+from atifold.fold.messages import Mark, assistant_marks, last_turn_marks
 from atifold.times import microseconds
 
 TimeKey = tuple[int, bool, int, int, str, str]
 """(start in µs, no sequence?, sequence, nesting, span id, trace id)."""
 
-LOOK_BACK = 64
+LOOK_BACK: Final = 64
 """How many messages of a request are searched for the answer that it continues."""
 
 
@@ -36,13 +37,7 @@ def history_length(call: ModelCall) -> int:
 
 def last_answer(call: ModelCall) -> set[Mark]:
     """Return the marks of the model's last turn in a request's history; empty where there is none."""
-    turn = []
-    for message in reversed((call.input or ())[-LOOK_BACK:]):
-        if message.role == "assistant":
-            turn.append(message)
-        elif turn:
-            break
-    return assistant_marks(turn[::-1])
+    return last_turn_marks((call.input or ())[-LOOK_BACK:])
 
 
 def by_history(calls: Sequence[ModelCall]) -> list[ModelCall]:

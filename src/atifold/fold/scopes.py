@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from atifold.calls import AgentCall, Call, ModelCall, ToolCall, depths
+from atifold.calls import AgentCall, Call, ModelCall, ToolCall
 from atifold.fold.order import TimeKey, time_key
+from atifold.nesting import depths
 from atifold.spans import SpanKey
 
 MAX_NESTING: Final = 50

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from atifold.calls import MISSING, AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
+from atifold.calls import AgentCall, Message, ModelCall, Text, ToolCall, ToolRequest, ToolResponse
 from atifold.fold.binding import Binding
 from atifold.fold.compaction import boundary
-from atifold.fold.history import History, News, Unit
+from atifold.fold.history import History, News
 from atifold.fold.late_results import put_late_results
-from atifold.fold.messages import arguments_mark, plain_id, requests_of, result_text
+from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import by_history
 from atifold.fold.report import Words
 from atifold.fold.threads import Child, Thread
 from atifold.fold.told import OwnerOf, Turns, put_openings_first, put_told_input, put_told_output, told_input
 from atifold.fold.toolcalls import Asked, Results, Step, take_replay, unasked
-from atifold.fold.twice import Told
+from atifold.fold.twice import Retellings
+from atifold.fold.units import Unit
 from atifold.spans import SpanKey
-from atifold.times import NS_PER_MS
 
 
 def _name_of(owner: AgentCall | None) -> str | None:
@@ -199,21 +199,15 @@ def _place_rest(
     after: dict[int, list[Step]] = {}
     open_steps = [block[-1].may_have_asked_more for block in blocks]
     owners = [owner_of(block[-1].call.key) if block[-1].call else None for block in blocks]
-    told: dict[tuple[str, str, int | None], Asked] = {}
-    ran = {_export(asked.span): asked for asked in binding.bound.values() if asked.span}
-    spoken = Told(binding.bound.values() if tools else ())
+    retellings = Retellings(binding.bound.values() if tools else ())
     for tool in tools:
         at = binding.home(tool)
-        known = ran.get(_export(tool)) or (told.get((tool.id, tool.tool, at)) if tool.id else None)
-        known = known or spoken.again(tool)
+        known = retellings.again(tool, at)
         bound[tool.key] = known or unasked(tool)
         if known is not None:
             known.bind(tool)  # a paused call and its end, two instrumentations, or one span exported twice
             continue
-        ran[_export(tool)] = bound[tool.key]
-        spoken.add(bound[tool.key])
-        if tool.id:
-            told[tool.id, tool.tool, at] = bound[tool.key]
+        retellings.add(tool, at, bound[tool.key])
         owner = owner_of(tool.key)
         if at is not None and open_steps[at] and (owner not in owners or owner is owners[at]):
             blocks[at][-1].asked.append(bound[tool.key])
@@ -222,18 +216,6 @@ def _place_rest(
         step = Step("agent", tool.start_ns, asked=[bound[tool.key]], counted=0, agent=name)
         after.setdefault(-1 if at is None else at, []).append(step)
     return after
-
-
-def _export(tool: ToolCall) -> tuple[object, ...]:
-    """Return what two spans share that are one, exported under two ids: all that they tell, both times too.
-
-    Two that tell nothing share their times by chance where the clock counts milliseconds.
-    """
-    says_something = tool.id or tool.arguments is not MISSING or tool.result is not MISSING
-    if not says_something and not (tool.start_ns % NS_PER_MS or (tool.end_ns or 0) % NS_PER_MS):
-        return tool.key
-    told = (arguments_mark(tool.arguments), result_text(tool.result) if tool.result is not MISSING else None)
-    return tool.key[0], tool.parent, tool.id, tool.tool, tool.start_ns, tool.end_ns, *told
 
 
 # ---- subagents -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Put what a span link alone ties to its caller where it belongs, for folds over several traces.
+"""Put what only a span link names the caller of where it belongs, for folds over several traces.
 
 A gateway's request is the client's call told again, or the only telling of it; an agent that a tool started in
 a process of its own ran for that tool. What began after what it is linked to had ended is no part of
@@ -13,13 +13,14 @@ from typing import Final
 
 from atifold.calls import AgentCall, Call, ModelCall, Reading
 from atifold.dialects.merge import merge
+from atifold.nesting import around
 from atifold.spans import SpanKey
 
-TIED: Final = "a trace is part of the one that a span link names as its caller's"
+LINKED: Final = "a trace is part of the one that a span link names as its caller's"
 
 
 @dataclass(frozen=True, slots=True)
-class Tied:
+class Linked:
     """The reading with linked calls inside their callers, the traces concerned, and what goes on after what.
 
     `after` gives, by trace, the earlier one that it is linked to without being part of it.
@@ -30,15 +31,15 @@ class Tied:
     after: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def tied(reading: Reading) -> Tied:
+def with_linked(reading: Reading) -> Linked:
     """Return the reading with each outermost call inside the call of another trace that it is linked to."""
-    if not reading.ties:
-        return Tied(reading)
+    if not reading.linked:
+        return Linked(reading)
     calls = {call.key: call for call in reading.calls}
     merged = dict(reading.merged)
     traces: set[str] = set()
     after: dict[str, str] = {}
-    for key, target in sorted(reading.ties.items()):
+    for key, target in sorted(reading.linked.items()):
         call, caller = calls.get(key), calls.get(target)
         if call is None or caller is None or (isinstance(call, AgentCall) and call.resumes):
             continue
@@ -52,7 +53,7 @@ def tied(reading: Reading) -> Tied:
             del calls[key]
             calls[target], merged[key] = replace(one[0], parent=caller.parent), target
     whole = replace(reading, calls=tuple(_under(call, merged) for call in calls.values()), merged=merged)
-    return Tied(whole, frozenset(traces), after)
+    return Linked(whole, frozenset(traces), after)
 
 
 def _under(call: Call, merged: Mapping[SpanKey, SpanKey]) -> Call:
@@ -68,11 +69,4 @@ def _during(call: Call, caller: Call) -> bool:
 
 def _is_inside(call: Call, other: Call, calls: Mapping[SpanKey, Call]) -> bool:
     """Tell whether a call is inside another one, so that this one cannot be inside it."""
-    seen: set[SpanKey] = set()
-    at: SpanKey | None = call.key
-    while at is not None and at in calls and at not in seen:
-        if at == other.key:
-            return True
-        seen.add(at)
-        at = calls[at].parent
-    return False
+    return other.key == call.key or any(other.key == outer.key for outer in around(call, calls))

@@ -1,4 +1,4 @@
-"""Tell which traces, and which log records, belong into one fold."""
+"""Read what a span or a log record refers to: other traces, a conversation, a session."""
 
 from __future__ import annotations
 

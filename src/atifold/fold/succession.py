@@ -16,6 +16,7 @@ from typing import NamedTuple
 from atifold.calls import Call, Message, ModelCall, ToolCall
 from atifold.fold.messages import Mark, assistant_marks, body_of, system_texts, user_marks, without_responses
 from atifold.fold.order import LOOK_BACK, last_answer, time_key
+from atifold.nesting import around
 from atifold.spans import SpanKey
 
 _Told = tuple[tuple[str, ...], tuple[Mark, ...], Mark]
@@ -32,7 +33,7 @@ class _Line(NamedTuple):
 
 
 @dataclass(slots=True)
-class Carried:
+class Succession:
     """What messages tell of traces.
 
     `into` gives the group that another one is part of; `joined` are the traces that were joined so, `doubtful`
@@ -50,9 +51,9 @@ class Carried:
         return name
 
 
-def carried(by_trace: Mapping[str, Sequence[Call]], groups: Mapping[str, str], named: Iterable[str]) -> Carried:
+def succession(by_trace: Mapping[str, Sequence[Call]], groups: Mapping[str, str], named: Iterable[str]) -> Succession:
     """Return which traces carry on which; `groups` says of each what is known without it, `named` those of an id."""
-    lines, fixed, found = _lines(by_trace), frozenset(named), Carried()
+    lines, fixed, found = _lines(by_trace), frozenset(named), Succession()
     index = _Index(lines, groups, fixed)
     for trace in sorted(lines, key=lambda trace: time_key(lines[trace].first)):
         own, forked = found.group(groups[trace]), index.is_forked(trace)
@@ -134,14 +135,7 @@ def _lines(by_trace: Mapping[str, Sequence[Call]]) -> dict[str, _Line]:
 
 
 def _is_in_a_tool(call: Call, calls: Mapping[SpanKey, Call]) -> bool:
-    seen: set[SpanKey] = set()
-    at = call.parent
-    while at is not None and at in calls and at not in seen:
-        if isinstance(calls[at], ToolCall):
-            return True
-        seen.add(at)
-        at = calls[at].parent
-    return False
+    return any(isinstance(outer, ToolCall) for outer in around(call, calls))
 
 
 def _opening(call: ModelCall) -> frozenset[_Told]:

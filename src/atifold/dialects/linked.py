@@ -1,4 +1,4 @@
-"""Find the call in another trace that a trace's outermost call is tied to by a span link alone.
+"""Find the call in another trace that a trace's outermost call is linked to.
 
 A gateway, or a program that a tool starts, may begin a trace of its own and only link to its caller. The
 link stands on the call's span, or on one around it that is no call.
@@ -12,10 +12,10 @@ from atifold.dialects.parents import Parent
 from atifold.spans import Span, SpanKey
 
 
-def ties(
+def linked(
     spans: Mapping[SpanKey, Span], calls: Collection[SpanKey], parents: Mapping[SpanKey, Parent]
 ) -> dict[SpanKey, SpanKey]:
-    """Return by the key of each outermost call that of the call that it is tied to; `parents` knows every span."""
+    """Return by the key of each outermost call that of the call that it is linked to; `parents` knows every span."""
     found: dict[SpanKey, SpanKey] = {}
     linking = {key[0] for key, span in spans.items() if span.links}
     for key in calls:

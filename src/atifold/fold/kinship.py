@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from atifold.calls import Call, ModelCall, ToolCall
-from atifold.fold.carried import openings_and_ends
 from atifold.fold.messages import plain_id, requests_of
+from atifold.fold.succession import openings_and_ends
 
 
-class Ties(NamedTuple):
+class Kinship(NamedTuple):
     """Facts of one trace, as hashes of this process: one trace `gives` what another, related one `takes`."""
 
     gives: frozenset[int]
@@ -26,7 +26,7 @@ _TOLD_TWICE: Final = frozenset({"codex"})
 """Dialects of programs whose spans are calls only where no log records tell of its calls, which name a conversation."""
 
 
-def ties_of(calls: Iterable[Call]) -> dict[str, Ties]:
+def kinship_of(calls: Iterable[Call]) -> dict[str, Kinship]:
     """Return the facts of each trace, by its id: a conversation's name, how its history begins and ends, ids.
 
     A name both gives and takes. A history's end gives what a beginning takes. Who asked for a tool call gives its
@@ -37,7 +37,7 @@ def ties_of(calls: Iterable[Call]) -> dict[str, Ties]:
     for call in calls:
         by_trace[call.key[0]].append(call)
     told = openings_and_ends(by_trace)
-    found: dict[str, Ties] = {}
+    found: dict[str, Kinship] = {}
     for trace, own in by_trace.items():
         names = {("conversation", call.conversation) for call in own if call.conversation}
         opening, end = told.get(trace, ((), ()))
@@ -45,7 +45,7 @@ def ties_of(calls: Iterable[Call]) -> dict[str, Ties]:
         told_by_records = any(call.conversation for call in own)
         gives = {*names, *(spans if told_by_records else ()), *(("told", fact) for fact in end), *_given_ids(own)}
         takes = {*names, *(() if told_by_records else spans), *(("told", fact) for fact in opening), *_taken_ids(own)}
-        found[trace] = Ties(frozenset(map(hash, gives)), frozenset(map(hash, takes)))
+        found[trace] = Kinship(frozenset(map(hash, gives)), frozenset(map(hash, takes)))
     return found
 
 
