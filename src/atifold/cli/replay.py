@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from atifold.replay import LogFile, Replayed, SpanFile
 
 
-@click.command(name="replay")
+@click.command(name="replay", short_help="Turn recordings of events into spans and trajectories.")
 @click.argument("inputs", nargs=-1, required=True, metavar="REC.jsonl...")
 @click.option(
     "--otlp",
