@@ -56,7 +56,7 @@ class Program(click.Group):
             ended = error.__context__
             if isinstance(ended, click.exceptions.Exit) and ended.exit_code:  # the command has said so itself
                 raise ended from None
-            raise OutputError("stdout", error.strerror) from None
+            raise OutputError("stdout", error.strerror or str(error)) from None
 
     def _code(self, *args: Any, **extra: Any) -> int:
         if isinstance(sys.stdout, io.TextIOWrapper):
@@ -92,7 +92,7 @@ def _whole(stdout: io.TextIOWrapper) -> io.TextIOWrapper:
     """Return a stdout that writes all or fails: under PYTHONUNBUFFERED Python's own drops what a full disk leaves."""
     if not isinstance(stdout.buffer, io.RawIOBase):
         return stdout
-    buffer = open(stdout.fileno(), "wb", closefd=False)  # noqa: PTH123, SIM115 - stdout stays open to the end
+    buffer = open(stdout.fileno(), "wb", closefd=False)  # noqa: SIM115 - stdout stays open to the end
     return io.TextIOWrapper(buffer, encoding=stdout.encoding, line_buffering=True)
 
 

@@ -116,8 +116,9 @@ def command(
 
     Point a program's exporters here: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318, or 4317 for those that
     speak gRPC, as opentelemetry-instrument does unless OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf. HTTP takes
-    protobuf and JSON at /v1/traces and /v1/logs, and has /healthz and /metrics. A document is written once its trace has finished, and again when spans come late. SIGTERM finishes what
-    is in work, writes everything and ends with 0; Ctrl-C does the same and ends with 130.
+    protobuf and JSON at /v1/traces and /v1/logs, and has /healthz and /metrics. A document is written once its
+    trace has finished, and again when spans come late. SIGTERM finishes what is in work, writes everything and
+    ends with 0; Ctrl-C does the same and ends with 130.
     """
     _mind_libraries()
     _mind_unknown(command)
