@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command(name="replay", short_help="Turn recordings of events into spans and trajectories.")
-@click.argument("inputs", nargs=-1, required=True, metavar="REC.jsonl...")
+@click.argument("inputs", nargs=-1, required=True, metavar="REC...")
 @click.option(
     "--otlp",
     "url",
