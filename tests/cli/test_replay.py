@@ -403,8 +403,9 @@ def test_a_folder_stands_for_the_recordings_in_it(run: Any, trace: Any, tmp_path
     (tmp_path / "none").mkdir()
     result = run("replay", "in", "none", "-o", "again")
     assert result.exit_code == 1
+    empty = "found a folder without a file to read, wanted at least one file that ends in .jsonl, .ndjson, .json"
     assert [line for line in result.stderr.splitlines() if line.startswith("atifold: ")] == [
-        "atifold: none: found a folder without a file to read, wanted at least one file that ends in .jsonl, .ndjson, .json",
+        f"atifold: none: {empty}",
         "atifold: in: found 2 traces (in/s.jsonl and 1 other), wanted recordings of events (for traces: atifold fold)",
     ]
     assert len(list((tmp_path / "again").iterdir())) == 2
