@@ -1,8 +1,9 @@
-"""Write what README.md shows of the program itself anew: dialects, settings, and what `atifold demo` prints.
+"""Write what README.md and docs/settings.md show of the program itself anew.
 
     make readme
 
-A part stands between the comments `<!-- NAME: … -->` and `<!-- end of NAME -->`. A test compares.
+Those are dialects, settings, and what `atifold demo` prints. A part stands between the comments
+`<!-- NAME: … -->` and `<!-- end of NAME -->`. A test compares.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from atifold.dialects import DIALECTS
 from atifold.settings import SETTINGS
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+ROOT = Path(__file__).resolve().parent.parent
 DEMO = (sys.executable, "-c", "from atifold.cli import main; main(prog_name='atifold')", "demo")
 WIDTH = "100"
 
@@ -78,26 +79,38 @@ def _block(lines: list[str]) -> str:
     return "\n".join(("```", *lines, "```"))
 
 
-def renewed(readme: str) -> str:
-    """Return the README with all of these parts as they are now; one that it does not have raises ValueError."""
+def readme_parts() -> dict[str, str]:
+    """Return the parts of README.md by their names."""
     lines = demo_lines()
-    parts: dict[str, Callable[[], str]] = {
-        "settings": settings_table,
-        "dialects": dialects_table,
-        "demo spans": lambda: first_trace(lines),
-        "demo trajectory": lambda: first_trajectory(lines),
+    return {
+        "dialects": dialects_table(),
+        "demo spans": first_trace(lines),
+        "demo trajectory": first_trajectory(lines),
     }
-    for name, make in parts.items():
-        readme = _replaced(readme, name, make())
-    return readme
 
 
-def _replaced(readme: str, name: str, text: str) -> str:
+PAGES: dict[str, Callable[[], dict[str, str]]] = {
+    "README.md": readme_parts,
+    "docs/settings.md": lambda: {"settings": settings_table()},
+}
+"""What makes the parts of each page."""
+
+
+def renewed(page: str, text: str) -> str:
+    """Return a page with all of its parts as they are now; one that it does not have raises ValueError."""
+    for name, part in PAGES[page]().items():
+        text = _replaced(page, text, name, part)
+    return text
+
+
+def _replaced(page: str, text: str, name: str, part: str) -> str:
     pattern = re.compile(rf"(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-    if len(pattern.findall(readme)) != 1:
-        raise ValueError(f"README.md: one part <!-- {name}: … --> … <!-- end of {name} --> was wanted")
-    return pattern.sub(lambda found: f"{found[1]}{text}\n{found[2]}", readme)
+    if len(pattern.findall(text)) != 1:
+        raise ValueError(f"{page}: one part <!-- {name}: … --> … <!-- end of {name} --> was wanted")
+    return pattern.sub(lambda found: f"{found[1]}{part}\n{found[2]}", text)
 
 
 if __name__ == "__main__":
-    README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for name in PAGES:
+        path = ROOT / name
+        path.write_text(renewed(name, path.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,11 +1,10 @@
-"""README.md says what is so: commands, outputs, code, settings, files."""
+"""README.md and the pages of docs/ say what is so: commands, outputs, code, settings, files."""
 
 from __future__ import annotations
 
 import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,19 +21,19 @@ from atifold.bus import EventBus
 from atifold.cli import main
 from atifold.events import DOMAINS, EVENTS
 from atifold.settings import SETTINGS
+from atifold.testing import Harness
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCS = {path.name: path.read_text(encoding="utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 PROGRAM = (sys.executable, "-c", "from atifold.cli import main; main(prog_name='atifold')")
 
 
-def _code(language: str, heading: str) -> str:
-    """Return the first block of code in a language below a heading."""
-    below = README.split(f"# {heading}\n", 1)[1]
-    found = re.search(rf"```{language}\n(.*?)```", below, re.DOTALL)
-    assert found is not None
-    return found[1]
+def _code(language: str, heading: str, page: str = README, number: int = 0) -> str:
+    """Return a block of code in a language below a heading, the first one by default."""
+    below = page.split(f"# {heading}\n", 1)[1]
+    return re.findall(rf"^```{language}\n(.*?)^```", below, re.DOTALL | re.MULTILINE)[number]
 
 
 @pytest.fixture
@@ -50,12 +49,14 @@ def writer() -> ModuleType:
 
 def test_tables_and_outputs_are_as_they_are_now(writer: ModuleType) -> None:
     """The settings, and what the demo prints; `make readme` writes them anew."""
-    assert writer.renewed(README) == README
+    for name in writer.PAGES:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert writer.renewed(name, text) == text
 
 
 def test_a_default_in_the_table_is_what_the_environment_would_say(writer: ModuleType) -> None:
     """Each text is read back as the default itself."""
-    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \| .+ \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \| .+ \|$", DOCS["settings.md"], re.MULTILINE)
     assert [(variable, row.parse(text)) for (variable, text), row in zip(rows, SETTINGS, strict=True)] == [
         (row.variable, row.default) for row in SETTINGS
     ]
@@ -63,8 +64,8 @@ def test_a_default_in_the_table_is_what_the_environment_would_say(writer: Module
 
 def test_a_readme_without_the_parts_is_refused(writer: ModuleType) -> None:
     """It says which part it wanted."""
-    with pytest.raises(ValueError, match="one part <!-- settings: "):
-        writer.renewed("# atifold\n")
+    with pytest.raises(ValueError, match=r"README\.md: one part <!-- dialects: "):
+        writer.renewed("README.md", "# atifold\n")
 
 
 def test_every_make_command_exists() -> None:
@@ -118,6 +119,43 @@ def test_the_program_shown_is_the_example() -> None:
     assert shown in whole
 
 
+def test_what_else_a_block_can_say_is_in_the_trajectory() -> None:
+    """The second program as it stands: price, cache, failure, subagent, answer."""
+    with Harness() as harness:
+        exec(_code("python", "1. In a program", number=1), {"bus": harness.bus})  # noqa: S102
+    (document,) = harness.trajectories()
+    steps = document["steps"]
+    metrics = next(step["metrics"] for step in steps if step["source"] == "agent")
+    assert (metrics["cost_usd"], metrics["cached_tokens"]) == (0.00019, 32)
+    assert [span.name for span in harness.spans if not span.status.is_ok] == ["execute_tool opening_hours"]
+    assert [part["agent"]["name"] for part in document["subagent_trajectories"]] == ["archivist"]
+    assert "gen_ai.client.inference.time_to_first_chunk" in _json(harness)
+    assert "It is closed on Mondays." in str(document)
+
+
+def _json(harness: Harness) -> str:
+    data = harness.metrics()
+    assert data is not None
+    return data.to_json()
+
+
+def test_every_link_leads_to_a_file() -> None:
+    """From the folder of the page; each page of docs/ is linked from README."""
+    pages = {ROOT / "README.md": README, **{ROOT / "docs" / name: text for name, text in DOCS.items()}}
+    for path, text in pages.items():
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+            assert (path.parent / target).is_file(), (path, target)
+    assert {f"docs/{name}" for name in DOCS} <= set(re.findall(r"\]\(([^)]+)\)", README))
+
+
+def test_whoever_instruments_without_code_names_the_protocol_of_the_port() -> None:
+    """`opentelemetry-instrument` speaks gRPC unless it is told otherwise: 4318 takes none."""
+    for text in (README, (ROOT / "examples" / "environment" / "README.md").read_text(encoding="utf-8")):
+        for block in re.findall(r"^```\w*\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+            if ":4318" in block:
+                assert "OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf" in block
+
+
 def test_the_processor_shown_can_be_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The two lines run as they stand."""
     monkeypatch.chdir(tmp_path)
@@ -154,9 +192,9 @@ def test_the_check_shown_passes_and_fails() -> None:
     assert re.sub(r"\[[0-9a-f]{16}\]", "[id]", str(raised.value)) == re.sub(r"\[[0-9a-f]{16}\]", "[id]", said.strip())
 
 
-def test_the_replay_shown_says_these_words(shared: Path, tmp_path: Path) -> None:
-    """The command as it stands, on a recording of a pause."""
-    shutil.copyfile(shared / "recordings" / "09-pause-resume.jsonl", tmp_path / "pause.jsonl")
+def test_the_replay_shown_says_these_words(tmp_path: Path) -> None:
+    """The command as it stands, on what the demo left."""
+    subprocess.run([*PROGRAM, "demo"], cwd=tmp_path, capture_output=True, check=True, timeout=60)
     command, words = _code("", "Afterwards, from files").split("\n", 1)
     arguments = command.removeprefix("$ atifold ").split()
     done = subprocess.run([*PROGRAM, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
@@ -172,7 +210,7 @@ def test_the_catalogue_is_as_large_as_it_says() -> None:
 
 def test_every_file_that_it_names_is_there() -> None:
     """From the root, or from the package."""
-    named = set(re.findall(r"(?<![\w/.])\.?[a-z_]+/[a-z_]+(?:\.py)?(?=[`\s)])", README))
+    named = set(re.findall(r"(?<![\w/.=])\.?[a-z_]+/[a-z_]+(?:\.py)?(?=[`\s)])", README))
     assert {"examples/attach.py", "emit/places.py", ".ci/run"} <= named
     for path in named:
         assert (ROOT / path).is_file() or (ROOT / "src" / "atifold" / path).is_file(), path
@@ -182,21 +220,20 @@ def test_the_long_prompts_shown_arrive() -> None:
     """The two lines run as they stand."""
     provider, exporter = TracerProvider(shutdown_on_exit=False), InMemorySpanExporter()
     names = {"provider": provider, "BatchSpanProcessor": BatchSpanProcessor, "OTLPSpanExporter": lambda: exporter}
-    exec(_code("python", "Long prompts"), names)  # noqa: S102
+    exec(_code("python", "Long prompts", DOCS["signals.md"]), names)  # noqa: S102
     provider.get_tracer("t").start_span("chat \ud800").end()
     provider.shutdown()
     assert [span.name for span in exporter.get_finished_spans()] == ["chat \ufffd"]
 
 
-def test_the_ledger_shown_is_kept(shared: Path, tmp_path: Path) -> None:
-    """The commands run as they stand, in an empty folder with a recording: the last one vouches for the run."""
+def test_the_ledger_shown_is_kept(tmp_path: Path) -> None:
+    """The commands run as they stand, in an empty folder: the last one vouches for the run."""
     folder, program = tmp_path / "fresh", tmp_path / "bin" / "atifold"
     for place in (folder, program.parent):
         place.mkdir()
-    shutil.copyfile(shared / "recordings" / "02-tool-loop.jsonl", folder / "run.jsonl")
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m atifold "$@"\n', encoding="utf-8")
     program.chmod(0o755)
-    commands = _code("sh", "The run ledger")
+    commands = _code("sh", "The run ledger", DOCS["runs.md"])
     assert len(re.findall(r"^atifold ", commands, re.MULTILINE)) == 5
     who = {f"GIT_{role}_{what}": "Ada" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     default = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "init.defaultBranch", "GIT_CONFIG_VALUE_0": "main"}
@@ -207,6 +244,6 @@ def test_the_ledger_shown_is_kept(shared: Path, tmp_path: Path) -> None:
     told = done.stdout.splitlines()[-3:]
     assert told[0].startswith("trust at main ")
     assert told[1:] == [
-        "run-1796035684871-2-6b6e040e  signed: signed by ci",
+        "run-1796050714005-c6910fc5-ca8e90f3  signed: signed by ci",
         "1 run: 1 signed, 0 unsigned, 0 failed, 0 running",
     ]

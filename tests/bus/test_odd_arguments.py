@@ -182,3 +182,17 @@ def test_wrong_types_in_code_are_mistakes(event: Any, meta: Any, words: str) -> 
     """One line says which, whether anybody listens or not."""
     with pytest.raises(TypeError, match=f"^{words}$"):
         EventBus().emit(event, {}, meta=meta)
+
+
+@pytest.mark.parametrize(
+    ("value", "found"), [(-1, "-1"), (-0.5, "-0.5"), ("a secret", "str"), (True, "bool"), (2**64, "int")]
+)
+def test_a_number_that_cannot_be_used_is_told_and_nothing_else(
+    caplog: pytest.LogCaptureFixture, value: object, found: str
+) -> None:
+    """Of what is no number the kind alone: it may be private."""
+    inputs.UNUSED.clear()
+    assert inputs.count_of("output_tokens", value) is None
+    assert caplog.messages == [
+        f"output_tokens: found {found}, wanted a whole number, 0 or more; it is left out, and said once"
+    ]

@@ -133,6 +133,24 @@ def test_a_span_that_no_request_holds_is_lost_alone(server: Server, monkeypatch:
     assert "1 span was not taken (span 'large' [" in str(backend.error)
 
 
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [(None, "(Connection refused)"), (503, "(Service Unavailable)")],
+)
+def test_a_backend_that_never_takes_it_is_told_by_its_own_reason(
+    server: Server, monkeypatch: pytest.MonkeyPatch, answer: int | None, reason: str
+) -> None:
+    """Not by what the SDK says after the last try, which has none."""
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "2")
+    server.answer = answer or 200
+    url = url_of(server)
+    if answer is None:
+        server.server_close()
+    with Backend(url) as backend:
+        backend.export(spans(1))
+    assert str(backend.error) == f"{url}: cannot be written: 1 span was not taken {reason}"
+
+
 def test_each_refusal_has_its_reason(server: Server) -> None:
     """Also the second one of a process: the SDK logs the same line once in twenty seconds."""
     server.answer = 401

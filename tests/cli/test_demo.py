@@ -24,8 +24,14 @@ def test_the_demo_shows_spans_and_trajectories_and_where_they_are(run: Any, tmp_
 
 def test_the_demo_s_own_advice_works(run: Any, tmp_path: Path) -> None:
     """Folding the spans gives the documents that are there already."""
-    run("demo", "-o", "here")
+    said = run("demo", "-o", "here").stdout
+    assert "fold here/spans.jsonl " in said
+    assert "replay here/events.jsonl --otlp URL" in said
     assert run("fold", "here/spans.jsonl", "-o", "again").exit_code == 0
+    assert run("replay", "here/events.jsonl", "-o", "anew").exit_code == 0
+    assert sorted(p.name for p in (tmp_path / "anew").iterdir()) == sorted(
+        p.name for p in (tmp_path / "again").iterdir()
+    )
     there, again = ({p.name: p.read_bytes() for p in (tmp_path / d).iterdir()} for d in ("here/trajectories", "again"))
     assert there == again
 

@@ -151,3 +151,14 @@ def test_a_byte_order_mark_is_no_part_of_the_text(
     with_mark = run(command, "bom.jsonl" if place == "file" else "-", stdin=marked)
     without = run(command, "-", stdin=plain[command])
     assert (with_mark.exit_code, with_mark.output) == (0, without.output)
+
+
+@pytest.mark.parametrize("command", ["fold", "replay", "demo"])
+def test_a_file_in_the_place_of_the_folder_is_wrong_usage(run: Any, tmp_path: Path, command: str) -> None:
+    """It is said before anything is read, with what was wanted; the file stays as it is."""
+    (tmp_path / "there").write_text("mine", encoding="utf-8")
+    inputs = [] if command == "demo" else [DEMO]
+    result = run(command, *inputs, "-o", "there")
+    assert result.exit_code == 2
+    assert "'there' is a file: a folder" in result.stderr
+    assert (tmp_path / "there").read_text(encoding="utf-8") == "mine"

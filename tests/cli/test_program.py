@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -60,6 +61,20 @@ def test_wrong_usage_is_exit_code_2(run: Any, arguments: list[str]) -> None:
     result = run(*arguments)
     assert (result.exit_code, result.stdout) == (2, "")
     assert "Usage: " in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["runs"]])
+def test_what_the_list_says_of_a_command_is_whole(run: Any, arguments: list[str]) -> None:
+    """In eighty columns, as in a file; nothing ends in dots."""
+    commands = run(*arguments, "--help").stdout.split("Commands:\n")[1]
+    assert "..." not in commands
+
+
+def test_help_of_serve_names_each_default(run: Any) -> None:
+    """Also of the options that are settings, as these have them."""
+    text = " ".join(run("serve", "--help").stdout.split())
+    for option, default in (("grace", "2"), ("idle", "60"), ("retain", "300"), ("max-bytes", "64000000")):
+        assert re.search(rf"--{option} [SN] [^-]*\[default: {default}\b", text), option
 
 
 def test_help_and_version_answer_without_the_heavy_parts() -> None:
@@ -160,3 +175,27 @@ def test_an_error_is_one_line_whatever_a_file_is_called(run: Any) -> None:
     """Line breaks and escape sequences in a name do not reach the terminal."""
     result = run("check", "a\nb\x1b[31m.json")
     assert result.stderr.splitlines()[0].startswith("atifold: a b [31m.json: cannot be read")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of a process are POSIX's")
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", [["demo"], ["fold", "t.jsonl"], ["fold", "t.jsonl", "--report", "-"], ["dialects"]])
+def test_a_stdout_that_is_full_is_one_line(trace: Any, tmp_path: Path, command: list[str], unbuffered: str) -> None:
+    """`atifold … > file` on a full disk: no traceback, not even from Python's own last flush; exit 3."""
+    (tmp_path / "t.jsonl").write_bytes(b"".join(trace(number) for number in range(1, 9)))
+    limited = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (64, 64))"
+    code = f"{limited}; from atifold.cli import main; main(prog_name='atifold')"
+    with (tmp_path / "stdout").open("wb") as stdout:
+        done = subprocess.run(
+            [sys.executable, "-B", "-c", code, *command],
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+    assert done.returncode == 3
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.stderr.count("atifold: stdout: cannot be written: File too large") == 1

@@ -142,12 +142,15 @@ def test_unknown_events_and_fields_are_no_error(run: Any, rec: Path, tmp_path: P
     assert any(count for count in report["events"].values())
 
 
-@pytest.mark.parametrize("name", ["missing.jsonl", "."])
-def test_nothing_readable_is_exit_code_3(run: Any, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("missing.jsonl", "cannot be read: No such file"), (".", "found a folder without a file to read")],
+)
+def test_nothing_readable_is_exit_code_3(run: Any, name: str, said: str) -> None:
     """One line says which file and why."""
     result = run("replay", name)
     assert (result.exit_code, result.stdout) == (3, "")
-    assert result.stderr.startswith(f"atifold: {name}: cannot be read")
+    assert result.stderr.startswith(f"atifold: {name}: {said}")
 
 
 def test_a_recording_without_a_step_is_no_error(run: Any, rec: Path) -> None:
@@ -386,3 +389,23 @@ def test_where_the_spans_are_refused_log_events_are_not_tried(run: Any, rec: Pat
     result = run("replay", rec, "--otlp", f"http://127.0.0.1:{server.server_port}")
     assert (result.exit_code, server.paths) == (3, ["/v1/traces"])
     assert "1 log event not sent either" in result.stderr
+
+
+def test_a_folder_stands_for_the_recordings_in_it(run: Any, trace: Any, tmp_path: Path) -> None:
+    """Below it too; what is of another kind there is one line, and an empty folder one."""
+    (tmp_path / "in" / "deeper").mkdir(parents=True)
+    (tmp_path / "in" / "a.jsonl").write_text("\n".join(recording("run-1")), encoding="utf-8")
+    (tmp_path / "in" / "deeper" / "b.jsonl").write_text("\n".join(recording("run-2")), encoding="utf-8")
+    assert run("replay", "in", "-o", "out").exit_code == 0
+    assert len(list((tmp_path / "out").iterdir())) == 2
+    for name in ("s.jsonl", "t.jsonl"):
+        (tmp_path / "in" / name).write_bytes(trace())
+    (tmp_path / "none").mkdir()
+    result = run("replay", "in", "none", "-o", "again")
+    assert result.exit_code == 1
+    empty = "found a folder without a file to read, wanted at least one file that ends in .jsonl, .ndjson, .json"
+    assert [line for line in result.stderr.splitlines() if line.startswith("atifold: ")] == [
+        f"atifold: none: {empty}",
+        "atifold: in: found 2 traces (in/s.jsonl and 1 other), wanted recordings of events (for traces: atifold fold)",
+    ]
+    assert len(list((tmp_path / "again").iterdir())) == 2

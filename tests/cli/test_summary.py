@@ -42,15 +42,21 @@ def test_it_is_told_how_many_spans_were_read_and_why_the_others_were_not() -> No
     """In one line; of many reasons the most frequent ones."""
     ignored = {"http": 2, "no dialect": 9, "a": 1, "b": 1, "c": 1, "d": 1}
     report = {"dialects": {"genai": 7, "strands": 1}, "ignored": ignored, "documents": [{"spans": {"merged": 2}}]}
-    assert spans_read(report, 200) == (
+    assert spans_read(report, 200, 23) == (
         "read: 8 of 23 spans (genai 7, strands 1), of which 2 repeat a call; "
         "passed over: no dialect 9, http 2, a 1, b 1, others 2"
     )
-    assert spans_read({"dialects": {"genai": 1}}, 78) == "read: 1 of 1 span (genai 1)"
-    assert spans_read({}, 78) == ""
+    assert spans_read({"dialects": {"genai": 1}}, 78, 1) == "read: 1 of 1 span (genai 1)"
+    assert spans_read({}, 78, 0) == ""
+
+
+def test_calls_out_of_records_are_not_told_as_spans() -> None:
+    """Three spans came, and five are told of, since records of a log are calls too: no share of what never was."""
+    report = {"dialects": {"codex": 3}, "ignored": {"http": 2}}
+    assert spans_read(report, 78, 3) == "read: 3 calls (codex 3); passed over: http 2"
 
 
 def test_where_nothing_was_read_it_is_told_how_to_find_out() -> None:
     """The command that lists what spans hold."""
-    told = spans_read({"ignored": {"no dialect": 3}}, 200)
+    told = spans_read({"ignored": {"no dialect": 3}}, 200, 3)
     assert told == "read: no span; passed over: no dialect 3; `atifold dialects FILE` tells what they hold"

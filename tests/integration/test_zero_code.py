@@ -131,12 +131,12 @@ def test_all_three_signals_arrive(run: Run, receiver: Received, target: Any, tmp
     assert sum(point.as_int for point in tokens.sum.data_points) == 81
 
 
-README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).resolve().parents[2] / "docs" / "no-code.md").read_text(encoding="utf-8")
 
 
 def _declared(receiver: Received) -> str:
-    """Return the configuration that the README shows, for this receiver, with the instrumentation of urllib."""
-    text = README.split("```yaml\n", 1)[1].split("```", 1)[0] + "    urllib: {}\n"
+    """Return the configuration that docs/no-code.md shows, for this receiver, with the instrumentation of urllib."""
+    text = PAGE.split("```yaml\n", 1)[1].split("```", 1)[0] + "    urllib: {}\n"
     if receiver.protocol == "grpc":
         return text.replace("http://localhost:4317", receiver.endpoint)
     text = text.replace("protocol: grpc", "protocol: http/protobuf").replace("otlp_grpc", "otlp_http")

@@ -53,6 +53,13 @@ def test_a_line_of_another_shape_is_named() -> None:
     )
 
 
+@pytest.mark.parametrize(("text", "kind"), [(b"[1]", "a list"), (b'"hello"', "a text"), (b"7", "a number")])
+def test_json_that_is_no_object_is_named_in_words(text: bytes, kind: str) -> None:
+    """Never by the name of a Python type."""
+    batch = otlp.parse(text, "s.json")
+    assert str(batch.complaints[0]).startswith(f"s.json: found JSON that is {kind}, wanted OTLP JSON")
+
+
 def test_a_file_cut_in_its_last_line_keeps_the_lines_before() -> None:
     """What a crashed writer left is read up to the cut."""
     batch = otlp.parse(line(1) + b"\n" + line(2)[:40], "s.jsonl")

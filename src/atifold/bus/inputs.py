@@ -214,7 +214,9 @@ def money_of(name: str, value: Any) -> float | None:
 
 
 def unusable(name: str, value: Any, wanted: str) -> None:
-    """Count that a value cannot be used, and say so once for each argument; the value itself may be private."""
+    """Count that a value cannot be used, and say so once for each argument; what is no number may be private."""
     UNUSED[name] += 1
     if UNUSED[name] == 1:
-        _LOG.warning("%s: found %s, wanted %s; it is left out, and said once", name, type(value).__name__, wanted)
+        shown = type(value) in (int, float) and not abs(value) >= 2**64  # longer ones may have no text at all
+        found = value if shown else type(value).__name__
+        _LOG.warning("%s: found %s, wanted %s; it is left out, and said once", name, found, wanted)

@@ -6,6 +6,7 @@ answers at once.
 
 from __future__ import annotations
 
+import errno
 import io
 import os
 import sys
@@ -16,9 +17,12 @@ import click
 from atifold import __version__
 from atifold.cli import check, demo, dialects, fold, replay, runs, serve
 from atifold.cli.words import INTERRUPTED, NOTHING_DONE, READER_GONE, one_line, say
-from atifold.errors import AtifoldError
+from atifold.errors import AtifoldError, OutputError
 
 __all__ = ["main"]
+
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+"""What a write to a stdout that is a file says where the disk is full or gone."""
 
 
 class Program(click.Group):
@@ -45,10 +49,19 @@ class Program(click.Group):
         except BrokenPipeError:
             _leave_stdout()
             raise _ReaderGoneError from None
+        except OSError as error:
+            if error.filename is not None or error.errno not in _NO_ROOM:
+                raise
+            _leave_stdout()
+            ended = error.__context__
+            if isinstance(ended, click.exceptions.Exit) and ended.exit_code:  # the command has said so itself
+                raise ended from None
+            raise OutputError("stdout", error.strerror or str(error)) from None
 
     def _code(self, *args: Any, **extra: Any) -> int:
-        if isinstance(sys.stdout, io.TextIOWrapper):  # a file name may hold what the terminal's encoding has not
-            sys.stdout.reconfigure(errors="backslashreplace")
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout = _whole(sys.stdout)
+            sys.stdout.reconfigure(errors="backslashreplace")  # a file name may hold what the encoding has not
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
         except click.ClickException as error:
@@ -73,6 +86,14 @@ class _ReaderGoneError(click.ClickException):
 
     def show(self, file: Any = None) -> None:
         """Be silent."""
+
+
+def _whole(stdout: io.TextIOWrapper) -> io.TextIOWrapper:
+    """Return a stdout that writes all or fails: under PYTHONUNBUFFERED Python's own drops what a full disk leaves."""
+    if not isinstance(stdout.buffer, io.RawIOBase):
+        return stdout
+    buffer = open(stdout.fileno(), "wb", closefd=False)  # noqa: SIM115 - stdout stays open to the end
+    return io.TextIOWrapper(buffer, encoding=stdout.encoding, line_buffering=True)
 
 
 def _leave_stdout() -> None:

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
+from atifold.cli.troubles import Troubles
 from atifold.delivery.limits import max_bytes_of
 from atifold.delivery.parts import RECORDS, SPANS
 from atifold.delivery.splitting import Outcome, Splitter
@@ -27,7 +28,6 @@ BATCH = 512
 
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _LOGGER = "opentelemetry.exporter"
-_LONGEST = 200
 _PATHS = {"traces": "/v1/traces", "logs": "/v1/logs"}
 _NO_LOGS = re.compile(r"(?<![\w:.])40[45]\b|UNIMPLEMENTED")
 """What a backend that takes spans alone answers to log events, over HTTP and over gRPC; no port of a URL."""
@@ -112,7 +112,7 @@ class Sender(Generic[T]):
         self._too_large = ""
         self._close = close
         self._waiting: list[T] = []
-        self._troubles = _Troubles()
+        self._troubles = Troubles()
         self._closed = False
 
     def __enter__(self) -> Self:
@@ -233,13 +233,3 @@ def _loggers() -> list[logging.Logger]:
 
 def _is_success(result: object) -> bool:
     return getattr(result, "name", "") == "SUCCESS"
-
-
-class _Troubles(logging.Handler):
-    """Keep the last line that was logged, on one line and not too long."""
-
-    last = ""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = " ".join(record.getMessage().split())
-        self.last = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"

@@ -28,15 +28,15 @@ FOLDER = "atifold-demo"
     default=FOLDER,
     show_default=True,
     metavar="DIR",
-    callback=options.filled("a folder"),
-    help="Folder for spans and documents.",
+    callback=options.folder,
+    help="Folder for the recording, the spans and the documents.",
 )
 @click.pass_context
 def command(context: click.Context, output: str) -> None:
     """Show what atifold does, on nothing but this package.
 
-    A bundled recording of an agent's events becomes spans (spans.jsonl) and one trajectory per run
-    (trajectories/), and both are shown.
+    A bundled recording of an agent's events (events.jsonl) becomes spans (spans.jsonl) and one trajectory per
+    run (trajectories/), and both are shown.
     """
     from atifold.cli.screen import Screen
 
@@ -52,6 +52,7 @@ class Ran(NamedTuple):
     """What a run of the demo gave: the replay, and the files that could be written."""
 
     replayed: Replayed
+    recording: Path | None
     spans: Path | None
     documents: dict[str, Path | None]
 
@@ -60,7 +61,8 @@ def run(recording: Path, folder: Path, tally: Tally) -> Ran:
     """Replay a recording into `folder`: the spans with their content, and the documents."""
     from atifold.replay import SpanFile, replay
 
-    spans = SpanFile(folder / "spans.jsonl")
+    spans_file = folder / "spans.jsonl"
+    spans = SpanFile(spans_file)
     replayed = replay([recording], exporters=[spans], capture_content=True, files=True)
     tally.refuse(replayed.complaints)
     if spans.error is not None:
@@ -68,7 +70,16 @@ def run(recording: Path, folder: Path, tally: Tally) -> Ran:
     else:
         tally.wrote()
     documents = write_documents(replayed.folded.documents, str(folder / "trajectories"), tally)
-    return Ran(replayed, None if spans.error else folder / "spans.jsonl", documents)
+    return Ran(replayed, _copied(recording, folder / "events.jsonl"), None if spans.error else spans_file, documents)
+
+
+def _copied(recording: Path, file: Path) -> Path | None:
+    """Copy the recording beside what was made of it; None where that cannot be: nobody waits for it."""
+    try:
+        file.write_bytes(recording.read_bytes())
+    except OSError:
+        return None
+    return file
 
 
 def show(ran: Ran, screen: Screen) -> None:
@@ -115,13 +126,13 @@ def _next(atifold: str, ran: Ran) -> list[tuple[str, str]]:
     """Return commands to try, each with what it does; those on files only where the files are there."""
     steps = []
     if ran.spans:
-        steps.append((f"{atifold} fold {ran.spans}", "the same documents, from the spans"))
+        steps.append((f"{atifold} fold {ran.spans}", "the same documents"))
     if folder := next((file.parent for file in ran.documents.values() if file), None):
         steps.append((f"{atifold} check {folder}", "are they valid?"))
     if not steps:
         steps.append((f"{atifold} demo -o DIR", "again, into a folder that can be written"))
     return [
         *steps,
-        (f"{atifold} replay REC.jsonl --otlp URL", "spans of a recording, to your backend"),
+        (f"{atifold} replay {ran.recording or 'REC.jsonl'} --otlp URL", "its spans, to your backend"),
         (f"{atifold} --help", "everything else"),
     ]

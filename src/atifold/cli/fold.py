@@ -56,7 +56,7 @@ def command(
     if _size(batch) or not complaints:  # else nothing was read, and what an earlier run wrote stays
         target = output or (None if options.is_stdout(report) else options.STDOUT)
         written = write_documents(in_version(folded.documents, version), target, tally) if target else {}
-        summarise(_what(batch), folded, len(written), target, foreign=True)
+        summarise(_what(batch), folded, len(written), target, foreign=len(batch.spans))
     context.exit(tally.exit_code(_size(batch)))
 
 

@@ -13,6 +13,7 @@ from atifold.errors import InputError
 
 TRACES = (".json", ".jsonl", ".ndjson", ".pb", ".binpb", ".proto", ".bin", ".otlp")
 DOCUMENTS = (".json", ".jsonl")
+RECORDINGS = (".jsonl", ".ndjson", ".json")
 _COMPRESSED = (".gz", ".zst", ".zstd")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Callable
 from pathlib import Path
 
@@ -25,6 +26,19 @@ def filled(wanted: str) -> Callable[[click.Context, click.Parameter, str | None]
     return check
 
 
+def folder(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
+    """Return the name of a folder; refuse an empty one, and that of a file."""
+    name = filled("a folder")(context, option, value)
+    if name is not None and _is_file(name):
+        msg = f"{name!r} is a file: a folder was wanted"
+        raise click.BadParameter(msg)
+    return name
+
+
+def _is_file(name: str) -> bool:
+    return os.path.isfile(name)  # noqa: PTH113 - Path.is_file raises where permission is missing
+
+
 def file(context: click.Context, option: click.Parameter, value: str | None) -> Path | None:
     """Return the path of a file, or `-`; refuse an empty one."""
     name = filled("a file or - (stdout)")(context, option, value)
@@ -36,6 +50,9 @@ def _place(context: click.Context, option: click.Parameter, value: str | None) -
     name = filled(PLACES)(context, option, value)
     if name is not None and name.lower().endswith(_ONE_FILE) and not Path(name).is_dir():
         msg = f"{name!r}: {PLACES} was wanted"
+        raise click.BadParameter(msg)
+    if name is not None and is_folder(name) and _is_file(name):
+        msg = f"{name!r} is a file: {PLACES} was wanted"
         raise click.BadParameter(msg)
     return name
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 import click
 
 from atifold.cli import options
-from atifold.cli.inputs import stdin
+from atifold.cli.inputs import RECORDINGS, files, stdin
 from atifold.cli.outputs import in_version, stdout, write_documents, write_report
 from atifold.cli.summary import summarise
 from atifold.cli.words import Tally, busy, one_line, plural, say
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from atifold.replay import LogFile, Replayed, SpanFile
 
 
-@click.command(name="replay")
-@click.argument("inputs", nargs=-1, required=True, metavar="REC.jsonl...")
+@click.command(name="replay", short_help="Turn recordings of events into spans and trajectories.")
+@click.argument("inputs", nargs=-1, required=True, metavar="REC...")
 @click.option(
     "--otlp",
     "url",
@@ -71,19 +71,20 @@ def command(
 ) -> None:
     """Turn recordings of events into spans, log events and trajectories.
 
-    The recordings are one set: a run may be spread over several; - is stdin. Trajectories always hold
-    the content; spans hold it only with --capture-content, log events only where
+    The recordings are one set: a run may be spread over several; a folder stands for those in it, - for stdin.
+    Trajectories always hold the content; spans hold it only with --capture-content, log events only where
     OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT is EVENT_ONLY or SPAN_AND_EVENT. ATIFOLD_EVENTS says
     whether the events on spans are log events too; ATIFOLD_ATTRIBUTES, ATIFOLD_COST_NAMES and
-    ATIFOLD_OPENINFERENCE name attributes on spans otherwise, as in a live program. Without -o, --spans,
-    --logs and --otlp, documents are JSON Lines on stdout (but for --report -). --otlp speaks what
+    ATIFOLD_OPENINFERENCE name attributes on spans otherwise, as in a live program. Without -o, --spans, --logs
+    and --otlp, documents are JSON Lines on stdout (but for --report -). --otlp speaks what
     OTEL_EXPORTER_OTLP_PROTOCOL says, http/protobuf by default.
     """
     options.one_on_stdout(output=output, report=report, spans=spans, logs=logs)
     if spans is not None and spans == logs:
         raise click.UsageError(f"--spans and --logs are one file: {spans}")
     tally = Tally()
-    piped = stdin().read() if "-" in inputs else b""
+    paths, missing = files(inputs, RECORDINGS)
+    piped = stdin().read() if "-" in paths else b""
     with ExitStack() as stack:
         backend = stack.enter_context(_backend(url)) if url else None
         made = _files(spans, logs)
@@ -93,8 +94,8 @@ def command(
             "log_exporters": [exporter for exporter in (kept, made.logs) if exporter is not None],
         }
         how: dict[str, Any] = {"capture_content": capture_content, "group": group, "id_seed": id_seed}
-        replayed = _replay(inputs, piped, **sinks, **_settings(), files=options.is_folder(output), **how)
-    complaints = sorted_out(replayed.complaints, inputs, piped, Kind.RECORDING)
+        replayed = _replay(tuple(paths), piped, **sinks, **_settings(), files=options.is_folder(output), **how)
+    complaints = [*missing, *sorted_out(replayed.complaints, paths, piped, Kind.RECORDING)]
     tally.refuse(complaints)
     _account(backend, made, tally)
     if backend is not None and kept is not None:

@@ -10,7 +10,12 @@ from atifold.cli import runs_init, runs_read, runs_sign, runs_write
 from atifold.cli.ledger import STATEMENTS, WRITES, Verbs
 
 
-@click.group(name="runs", cls=Verbs, invoke_without_command=True)
+@click.group(
+    name="runs",
+    cls=Verbs,
+    invoke_without_command=True,
+    short_help="Keep a signed ledger of agent runs on a git branch.",
+)
 @runs_read.filters
 @click.pass_context
 def command(context: click.Context, /, **wanted: Any) -> None:

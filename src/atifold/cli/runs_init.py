@@ -12,7 +12,7 @@ from atifold.cli.ledger import key_of, refuse
 from atifold.cli.words import one_line, say
 
 
-@click.command(name="init")
+@click.command(name="init", short_help="Declare this folder a workspace, and list a runner's key.")
 @click.option("--runner", metavar="NAME", help="Who signs runs: a service or a CI job, never a person.")
 @click.option("--key", metavar="PEM", help="Its Ed25519 key; only the public half is written.")
 def init(runner: str | None, key: str | None) -> None:

@@ -33,7 +33,7 @@ def filters(command: _F) -> _F:
     return command
 
 
-@click.command(name="list")
+@click.command(name="list", short_help="List runs, the newest first, and their totals.")
 @filters
 def list_runs(**wanted: Any) -> None:
     """List runs, the newest first, and their totals: the same as without a verb."""

@@ -48,7 +48,7 @@ def statement(run: str, signer: str | None) -> None:
     put(answer("statement", lambda: documents.statement(here(), run, signer)))
 
 
-@click.command(name="verify")
+@click.command(name="verify", short_help="Judge statements by the trust policy.")
 @click.argument("run", required=False)
 @click.option("--require", type=click.Choice(["signed"]), help="Fail where a run that has ended is not signed.")
 @_BASE

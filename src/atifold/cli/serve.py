@@ -32,13 +32,19 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _SECONDS = click.FloatRange(min=0)
 _BYTES = click.IntRange(min=1)
 _PORT = click.IntRange(0, 65_535)
+_USUAL = Settings()
+"""What the settings are where nobody says otherwise."""
 
 
 def _folder(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     return options.filled("a folder")(context, option, value)
 
 
-@click.command(name="serve", context_settings={"auto_envvar_prefix": SERVE_PREFIX.rstrip("_")})
+@click.command(
+    name="serve",
+    short_help="Be an OTLP backend that writes trajectories.",
+    context_settings={"auto_envvar_prefix": SERVE_PREFIX.rstrip("_")},
+)
 @click.option(
     "-o",
     "--output",
@@ -55,13 +61,32 @@ def _folder(context: click.Context, option: click.Parameter, value: str | None) 
 @options.group
 @options.version
 @click.option(
-    "--grace", "grace_s", type=_SECONDS, metavar="S", help="Seconds that a finished trace waits for late spans."
+    "--grace",
+    "grace_s",
+    type=_SECONDS,
+    metavar="S",
+    help=f"Seconds that a finished trace waits for late spans.  [default: {_USUAL.grace_s:g}]",
 )
-@click.option("--idle", "idle_s", type=_SECONDS, metavar="S", help="Seconds after which an open trace is written.")
 @click.option(
-    "--retain", "retain_s", type=_SECONDS, metavar="S", help="Seconds that a late span can rewrite a document."
+    "--idle",
+    "idle_s",
+    type=_SECONDS,
+    metavar="S",
+    help=f"Seconds after which an open trace is written.  [default: {_USUAL.idle_s:g}]",
 )
-@click.option("--max-bytes", type=_BYTES, metavar="N", help="Bytes of spans and log records that are held.")
+@click.option(
+    "--retain",
+    "retain_s",
+    type=_SECONDS,
+    metavar="S",
+    help=f"Seconds that a late span can rewrite a document.  [default: {_USUAL.retain_s:g}]",
+)
+@click.option(
+    "--max-bytes",
+    type=_BYTES,
+    metavar="N",
+    help=f"Bytes of spans and log records that are held.  [default: {_USUAL.max_bytes}]",
+)
 @click.option(
     "--max-body", type=_BYTES, default=16_000_000, show_default=True, metavar="N", help="Bytes of one request."
 )
@@ -89,10 +114,11 @@ def command(
 ) -> int:
     """Take traces and log records as an OTLP backend does, and write trajectories as they finish.
 
-    Point a program's exporters here (OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318). HTTP takes protobuf
-    and JSON at /v1/traces and /v1/logs, and has /healthz and /metrics; gRPC is on a port of its own. A
-    document is written once its trace has finished, and again when spans come late. SIGTERM finishes what
-    is in work, writes everything and ends with 0; Ctrl-C does the same and ends with 130.
+    Point a program's exporters here: OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318, or 4317 for those that
+    speak gRPC, as opentelemetry-instrument does unless OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf. HTTP takes
+    protobuf and JSON at /v1/traces and /v1/logs, and has /healthz and /metrics. A document is written once its
+    trace has finished, and again when spans come late. SIGTERM finishes what is in work, writes everything and
+    ends with 0; Ctrl-C does the same and ends with 130.
     """
     _mind_libraries()
     _mind_unknown(command)

@@ -31,11 +31,11 @@ _TWICE = "one call traced twice"
 _TIMES = re.compile(r" \((\d+) times\)$")
 
 
-def summarise(source: str, folded: Folded, written: int, target: str | None, *, foreign: bool = False) -> None:
+def summarise(source: str, folded: Folded, written: int, target: str | None, *, foreign: int | None = None) -> None:
     """Say how many documents came out of `source` and where they are, then the report in short.
 
-    `target` is what -o was given, `-` for stdout, None where no documents were asked for. Of `foreign`
-    spans it is said how many were read.
+    `target` is what -o was given, `-` for stdout, None where no documents were asked for. Of so many
+    `foreign` spans it is said how many were read.
     """
     documents = folded.documents
     if not documents:
@@ -48,7 +48,7 @@ def summarise(source: str, folded: Folded, written: int, target: str | None, *, 
         place = "on stdout" if target == "-" else f"in {target}"
         say(f"{source} -> {_trajectories(written)} {place}{_unfinished(documents)}")
     width = max(get_terminal_size().columns, _NARROWEST)
-    used = spans_read(folded.report, width - len(_INDENT)) if foreign else ""
+    used = "" if foreign is None else spans_read(folded.report, width - len(_INDENT), foreign)
     if used:
         say(indent(used, _INDENT))
     for words in remarks(folded.report, width - len(_INDENT)):
@@ -64,10 +64,11 @@ def _unfinished(documents: Sequence[Document]) -> str:
     return f" ({incomplete:,} incomplete)" if incomplete else ""
 
 
-def spans_read(report: dict[str, Any], width: int) -> str:
-    """Return how many of the spans were read as calls, in which dialects, and why the others were not; "" for none.
+def spans_read(report: dict[str, Any], width: int, given: int) -> str:
+    """Return how many of the `given` spans were read as calls, in which dialects, and why others were not; "" for none.
 
-    It has at most two lines of `width` characters.
+    It has at most two lines of `width` characters. Where the figures are not of spans alone (records of a log are
+    calls too, and a span may come twice), calls are counted.
     """
     dialects, ignored = report.get("dialects", {}), report.get("ignored", {})
     read, passed = sum(dialects.values()), sum(ignored.values())
@@ -75,7 +76,8 @@ def spans_read(report: dict[str, Any], width: int) -> str:
         return ""
     merged = sum(entry.get("spans", {}).get("merged", 0) for entry in report.get("documents", ()))
     twice = f", of which {merged:,} repeat a call" if merged else ""
-    words = [f"{read:,} of {plural(read + passed, 'span')} ({counts(dialects)}){twice}" if read else "no span"]
+    number = f"{read:,} of {plural(given, 'span')}" if read + passed == given else plural(read, "call")
+    words = [f"{number} ({counts(dialects)}){twice}" if read else "no span"]
     words += [f"passed over: {counts(ignored)}"] if ignored else []
     words += ["`atifold dialects FILE` tells what they hold"] if not read else []
     return _fitted("read", words, width)

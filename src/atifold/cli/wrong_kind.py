@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from pathlib import Path
 from typing import Any
@@ -96,14 +96,21 @@ def kind_at(path: str, stdin: bytes) -> Kind | None:
         return None
 
 
-def sorted_out(errors: Iterable[InputError], paths: Iterable[str], stdin: bytes, wanted: Kind) -> list[InputError]:
-    """Return the errors with one in place of all those of a file that is of another kind."""
+def sorted_out(errors: Iterable[InputError], paths: Mapping[str, str], stdin: bytes, wanted: Kind) -> list[InputError]:
+    """Return the errors with one in place of all those of a file, or of files of a folder, of another kind.
+
+    Each path comes with the folder that stood for it, "" where it was named itself.
+    """
     left = list(errors)
-    for path in paths:
+    others = Others(wanted)
+    for path, folder in paths.items():
         name = STDIN if path == "-" else path
         own = [error for error in left if name in (error.where, error.where.rpartition(":")[0])]
         kind = kind_at(path, stdin) if own else None
-        if kind not in (None, Kind.OTHER, wanted):
+        if folder and kind not in (None, wanted):
+            others.add(kind, path, folder)
+            left = [error for error in left if error not in own]
+        elif kind not in (None, Kind.OTHER, wanted):
             at = left.index(own[0])
             left = [*left[:at], kind.error(name, wanted), *(error for error in left[at:] if error not in own)]
-    return left
+    return [*left, *others.errors()]

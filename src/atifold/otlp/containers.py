@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Final, NamedTuple
 from atifold.errors import InputError
 from atifold.jsonfiles import BOM, STDIN, documents
 from atifold.jsontext import fault
-from atifold.kinds import is_list, is_object
+from atifold.kinds import is_list, is_object, kind_name
 from atifold.otlp import cloudwatch, jaeger, json, langfuse, langsmith, mlflow, phoenix
 from atifold.otlp.batch import Batch
 from atifold.otlp.frames import frames, is_framed
@@ -151,4 +151,4 @@ def _decode(value: Any, place: Place) -> None:
 def _describe(value: Any) -> str:
     if is_object(value):
         return "found a JSON object with " + (", ".join(sorted(map(str, value))[:5]))
-    return f"found a JSON {type(value).__name__}"
+    return f"found JSON that is {kind_name(value)}"

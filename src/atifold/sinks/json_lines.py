@@ -56,4 +56,7 @@ class JsonLinesSink:
         return self._stream
 
     def _where(self) -> str:
-        return str(self._path) if self._path is not None else str(getattr(self._stream, "name", "the stream"))
+        if self._path is not None:
+            return str(self._path)
+        name = getattr(self._stream, "name", "the stream")
+        return "stdout" if name in (1, "<stdout>") else str(name)
