@@ -4,7 +4,7 @@
 #   make test         the quick suite; ARGS="-k words" for a part of it
 #   make lint types layers      style, types, direction of imports
 #   make schemas      write schemas/ anew from the models
-#   make readme       write the tables and outputs of README.md and docs/settings.md anew
+#   make readme       write the tables and outputs of README.md anew
 #   make docs         write docs/ anew from the tables of the code
 #   make bench        what emission, folding, importing and the first events cost, as ratios to floors
 #   make coverage     the quick suite, with what it does not reach

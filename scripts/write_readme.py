@@ -1,4 +1,4 @@
-"""Write what README.md and docs/settings.md show of the program itself anew.
+"""Write what README.md shows of the program itself anew.
 
     make readme
 
@@ -84,6 +84,7 @@ def readme_parts() -> dict[str, str]:
     lines = demo_lines()
     return {
         "dialects": dialects_table(),
+        "settings": settings_table(),
         "demo spans": first_trace(lines),
         "demo trajectory": first_trajectory(lines),
     }
@@ -91,7 +92,6 @@ def readme_parts() -> dict[str, str]:
 
 PAGES: dict[str, Callable[[], dict[str, str]]] = {
     "README.md": readme_parts,
-    "docs/settings.md": lambda: {"settings": settings_table()},
 }
 """What makes the parts of each page."""
 

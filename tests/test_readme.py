@@ -56,7 +56,8 @@ def test_tables_and_outputs_are_as_they_are_now(writer: ModuleType) -> None:
 
 def test_a_default_in_the_table_is_what_the_environment_would_say(writer: ModuleType) -> None:
     """Each text is read back as the default itself."""
-    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \| .+ \|$", DOCS["settings.md"], re.MULTILINE)
+    table = README.split("<!-- settings: ", 1)[1].split("<!-- end of settings", 1)[0]
+    rows = re.findall(r"^\| `(\w+)` \| `(.*?)` \| .+ \|$", table, re.MULTILINE)
     assert [(variable, row.parse(text)) for (variable, text), row in zip(rows, SETTINGS, strict=True)] == [
         (row.variable, row.default) for row in SETTINGS
     ]
@@ -227,13 +228,14 @@ def test_the_long_prompts_shown_arrive() -> None:
 
 
 def test_the_ledger_shown_is_kept(tmp_path: Path) -> None:
-    """The commands run as they stand, in an empty folder: the last one vouches for the run."""
+    """The commands run as they stand, in an empty folder beside the demo: the last one vouches for the run."""
     folder, program = tmp_path / "fresh", tmp_path / "bin" / "atifold"
     for place in (folder, program.parent):
         place.mkdir()
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m atifold "$@"\n', encoding="utf-8")
     program.chmod(0o755)
-    commands = _code("sh", "The run ledger", DOCS["runs.md"])
+    assert CliRunner().invoke(main, ["demo", "-o", str(tmp_path / "atifold-demo")]).exit_code == 0
+    commands = _code("sh", "The run ledger")
     assert len(re.findall(r"^atifold ", commands, re.MULTILINE)) == 5
     who = {f"GIT_{role}_{what}": "Ada" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     default = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "init.defaultBranch", "GIT_CONFIG_VALUE_0": "main"}
