@@ -47,3 +47,13 @@ def share_time(first: Call, second: Call) -> bool:
     if second.start_ns == first.start_ns:
         return True
     return first.end_ns is not None and second.start_ns < first.end_ns
+
+
+def may_be_around_both(one: Call, other: Call, calls: Mapping[SpanKey, Call]) -> bool:
+    """Tell whether two calls may stand in one place: what is around them is lost, or the same but for its id."""
+    if one.parent == other.parent:
+        return True
+    first, second = (calls.get(call.parent) if call.parent else None for call in (one, other))
+    if first is None or second is None:
+        return True
+    return (first.name, first.start_ns, first.end_ns) == (second.name, second.start_ns, second.end_ns)

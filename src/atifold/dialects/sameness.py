@@ -170,12 +170,11 @@ def _usage_agrees(one: ModelCall, other: ModelCall, *, slack: int) -> bool | Non
 
 
 def _prompts_agree(one: Usage, other: Usage) -> bool | None:
-    """Compare prompts; one side may have counted without the cache, of which the other one tells."""
+    """Compare prompts; one side may have counted without the cache, of which either tells."""
     difference = _differ(one.prompt, other.prompt)
     if not difference:
         return None if difference is None else True
-    more = max(one, other, key=lambda usage: usage.prompt or 0)
-    return difference in (more.cached, (more.cached or 0) + (more.cache_write or 0))
+    return any(difference in (each.cached, (each.cached or 0) + (each.cache_write or 0)) for each in (one, other))
 
 
 def _differ(first: int | None, second: int | None) -> int | None:

@@ -27,6 +27,7 @@ _NO_SUM: Final = "total cost: a step with tokens has no cost, so there is no sum
 _TWIN_MODEL: Final = "a model call may be the one around it or beside it, told twice: nothing tells them apart"
 _TWIN_TOOL: Final = "a tool call may be one that a model asked for elsewhere, told again"
 _SURPLUS: Final = "a model call may count too many tokens: its writer estimates them, or counts some of a stream twice"
+_CHOICES: Final = "the answers of a model call may be alternatives of which one was taken: nothing tells"
 _STAND_IN: Final = "what the agent's span tells may be the answer of a model call that no agent owns"
 
 
@@ -113,6 +114,7 @@ class _Author:
         made = steps_of(thread, self._owner, self.words)
         self.words.say("unsure", _TWIN_MODEL, self._doubts.models(thread.models))
         self.words.say("unsure", _SURPLUS, self._doubts.surplus(thread.models))
+        self.words.say("unsure", _CHOICES, self._doubts.choices(thread.models))
         self.words.say("unsure", _TWIN_TOOL, self._doubts.tools(made.steps))
         self.words.say("unsure", _STAND_IN, self._doubts.stand_ins(made.steps))
         references: dict[int, list[str]] = {}

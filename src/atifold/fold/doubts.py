@@ -13,7 +13,7 @@ from atifold.calls import Call, ModelCall
 from atifold.fold.messages import body_of, requests_of, spoken, text_of
 from atifold.fold.tool_doubts import ToolDoubts
 from atifold.fold.toolcalls import Step
-from atifold.nesting import share_time
+from atifold.nesting import may_be_around_both, share_time
 from atifold.spans import SpanKey
 
 _SLACK_TOKENS: Final = 1
@@ -47,7 +47,7 @@ class Doubts:
         if not weak and not nameless:
             return 0
         if self._tools is None:
-            self._tools = ToolDoubts(self._calls.values())
+            self._tools = ToolDoubts(self._calls)
         own = [asked for step in steps for asked in step.asked]
         told_again = sum(self._tools.asked_again(call) for call in nameless)
         return told_again + sum(self._tools.told_elsewhere(asked, step, own) for asked, step in weak)
@@ -55,6 +55,10 @@ class Doubts:
     def surplus(self, models: Iterable[ModelCall]) -> int:
         """Return how many model calls may count too many tokens."""
         return sum(model.usage is not None and model.usage.surplus for model in models)
+
+    def choices(self, models: Iterable[ModelCall]) -> int:
+        """Return how many model calls have several answers that each ask for tools, and may be alternatives."""
+        return sum(sum(bool(requests_of((answer,))) for answer in model.output or ()) > 1 for model in models)
 
     def stand_ins(self, steps: Iterable[Step]) -> int:
         """Return how many steps of an agent's own answer may be what a model call tells that no agent owns."""
@@ -71,7 +75,8 @@ class Doubts:
 def _twins(calls: Mapping[SpanKey, Call]) -> set[SpanKey]:
     """Return the keys of the model calls that may be another one."""
     models = sorted((c for c in calls.values() if isinstance(c, ModelCall)), key=lambda c: (c.start_ns, c.key))
-    return {model.key for model in chain(_nested(models, calls), _side_by_side(models), _recorded(models))}
+    found = (_nested(models, calls), _side_by_side(models), _exported(models, calls), _recorded(models))
+    return {model.key for model in chain.from_iterable(found)}
 
 
 def _nested(models: Sequence[ModelCall], calls: Mapping[SpanKey, Call]) -> Iterator[ModelCall]:
@@ -90,6 +95,13 @@ def _side_by_side(models: Sequence[ModelCall]) -> Iterator[ModelCall]:
             yield model
     for before, model in _neighbours(models, _request_of):
         if (_unanswered_call(before) or _unanswered_call(model)) and not _told_apart(before, model):
+            yield model
+
+
+def _exported(models: Sequence[ModelCall], calls: Mapping[SpanKey, Call]) -> Iterator[ModelCall]:
+    """Yield model calls that may be one before them, exported with all around it under other ids."""
+    for before, model in _neighbours(models, lambda call: (call.key[0], call.name, call.start_ns, call.end_ns)):
+        if may_be_around_both(before, model, calls) and _took_as_long(before, model):
             yield model
 
 

@@ -12,10 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, Final
 
-from atifold.calls import MISSING, Call, ModelCall, ToolCall, ToolRequest
+from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, ToolRequest
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import LOOK_BACK
 from atifold.fold.toolcalls import Asked, Step
+from atifold.nesting import may_be_around_both
+from atifold.spans import SpanKey
 
 _MOMENT_NS: Final = 1_000_000_000
 _Telling = Asked | ToolCall | ToolRequest
@@ -24,18 +26,21 @@ _Telling = Asked | ToolCall | ToolRequest
 class ToolDoubts:
     """Know all tellings of tool calls of a fold."""
 
-    def __init__(self, calls: Iterable[Call]) -> None:
+    def __init__(self, calls: Mapping[SpanKey, Call]) -> None:
         """Take every call of the fold."""
+        self._calls = calls
         self._spans: list[ToolCall] = []
         requests: list[ToolRequest] = []
         repeated: list[ToolRequest] = []
-        found = list(calls)
+        found = list(calls.values())
         for call in found:
             if isinstance(call, ToolCall):
                 self._spans.append(call)
             elif isinstance(call, ModelCall):
                 requests += requests_of(call.output or ())
                 repeated += requests_of((call.input or ())[-LOOK_BACK:])
+            elif isinstance(call, AgentCall):  # its span may tell the calls of all its requests
+                repeated += requests_of((*(call.input or ()), *(call.output or ())))
         self._pauses = any(call.paused or call.resumes is not None for call in found)
         self._requests = _by_name(requests)
         self._repeated = _by_name(repeated)
@@ -92,7 +97,16 @@ class ToolDoubts:
         if span is None:
             return False
         others = (other for other in _fitting(self._spans_by_name, _name(weak)) if other.key != span.key)
-        return any(_is_export(span, o) or (_may_be_one(span, o) and self._ran_together(span, o)) for o in others)
+        return any(self._is_export(span, o) or (_may_be_one(span, o) and self._ran_together(span, o)) for o in others)
+
+    def _is_export(self, one: ToolCall, other: ToolCall) -> bool:
+        """Tell whether two spans may be one that was exported under two ids, of which one has lost something."""
+        if one.end_ns is None or one.end_ns <= one.start_ns or not _same_or_unknown(one.id, other.id):
+            return False
+        alike = (one.key[0], one.name, one.start_ns, one.end_ns) == (
+            other.key[0], other.name, other.start_ns, other.end_ns,
+        )  # fmt: skip
+        return alike and may_be_around_both(one, other, self._calls)
 
     def _ran_together(self, one: ToolCall, other: ToolCall) -> bool:
         """Tell whether two spans' times are those of one call.
@@ -102,8 +116,10 @@ class ToolDoubts:
         """
         if (one.id and other.id) or (self._pauses and (one.id or other.id or one.paused or other.paused)):
             return True
+        if one.sequence is not None and other.sequence is not None:
+            return True  # their emitter gives every call its id: one was lost
         if one.id or other.id:
-            return _share_time(one, other)
+            return _share_time(one, other) or _complete_each_other(one, other)
         return (one.start_ns, one.end_ns) == (other.start_ns, other.end_ns)
 
 
@@ -156,13 +172,10 @@ def _one_holds_the_other(given: Any, taken: Any) -> bool:
     return bool(given == taken)
 
 
-def _is_export(one: ToolCall, other: ToolCall) -> bool:
-    """Tell whether two spans may be one that was exported under two ids, of which one has lost something."""
-    if one.end_ns is None or one.end_ns <= one.start_ns or not _same_or_unknown(one.id, other.id):
-        return False
-    return (one.key[0], one.parent, one.name, one.start_ns, one.end_ns) == (
-        other.key[0], other.parent, other.name, other.start_ns, other.end_ns,
-    )  # fmt: skip
+def _complete_each_other(one: ToolCall, other: ToolCall) -> bool:
+    """Tell whether one span has the id of a call that was left, and the other, which has none, a result."""
+    called, answered = (one, other) if one.id else (other, one)
+    return not answered.id and called.result is MISSING and answered.result is not MISSING
 
 
 def _share_time(one: ToolCall, other: ToolCall) -> bool:
