@@ -76,7 +76,7 @@ def _tool_calls(tree: Mapping[str, Any], present: list[Part], note: Note) -> lis
     Where one of two tellings has lost its id, they are one when name and arguments say so, or when both
     tell of as many calls and these stand in the same place.
     """
-    held = [at for at, part in enumerate(present) if isinstance(part, ToolRequest)]
+    held = [index for index, part in enumerate(present) if isinstance(part, ToolRequest)]
     calls = [at(entry, "tool_call") for entry in entries(tree.get("tool_calls"))]
     found = [_request(call, note) for call in calls if is_object(call)]
     if isinstance(tree.get("function_call_name"), str):  # before tool_calls, OpenAI had one function call
@@ -84,7 +84,7 @@ def _tool_calls(tree: Mapping[str, Any], present: list[Part], note: Note) -> lis
         found.append(ToolRequest(None, scrub(tree["function_call_name"]), arguments(given, note)))
     own: list[Part] = []
     for place, part in enumerate(found):
-        twin = _twin(part, [present[at] for at in held], place, in_order=len(held) == len(found))
+        twin = _twin(part, [present[index] for index in held], place, in_order=len(held) == len(found))
         if twin is None:
             own.append(part)
         else:
@@ -97,10 +97,10 @@ _NOTHING: Final[tuple[Any, ...]] = ("", {}, MISSING)
 
 def _twin(part: ToolRequest, held: Sequence[Any], place: int, *, in_order: bool) -> int | None:
     """Return which of the held calls a call is, None for another one."""
-    same_id = (at for at, other in enumerate(held) if part.id is not None and other.id == part.id)
-    alike = (at for at, other in enumerate(held) if None in (part.id, other.id) and _alike(part, other))
+    same_id = (index for index, other in enumerate(held) if part.id is not None and other.id == part.id)
+    alike = (index for index, other in enumerate(held) if None in (part.id, other.id) and _alike(part, other))
     placed = [place] if in_order and None in (part.id, held[place].id) and _fit(part, held[place]) else []
-    return next((at for found in (same_id, placed, alike) for at in found), None)
+    return next((index for found in (same_id, placed, alike) for index in found), None)
 
 
 def _alike(one: ToolRequest, other: ToolRequest) -> bool:
