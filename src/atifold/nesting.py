@@ -49,7 +49,7 @@ def share_time(first: Call, second: Call) -> bool:
     return first.end_ns is not None and second.start_ns < first.end_ns
 
 
-def may_be_around_both(one: Call, other: Call, calls: Mapping[SpanKey, Call]) -> bool:
+def may_share_a_place(one: Call, other: Call, calls: Mapping[SpanKey, Call]) -> bool:
     """Tell whether two calls may stand in one place: what is around them is lost, or the same but for its id."""
     if one.parent == other.parent:
         return True

@@ -13,7 +13,7 @@ from atifold.calls import Call, ModelCall
 from atifold.fold.messages import body_of, requests_of, spoken, text_of
 from atifold.fold.tool_doubts import ToolDoubts
 from atifold.fold.toolcalls import Step
-from atifold.nesting import may_be_around_both, share_time
+from atifold.nesting import may_share_a_place, share_time
 from atifold.spans import SpanKey
 
 _SLACK_TOKENS: Final = 1
@@ -101,7 +101,7 @@ def _side_by_side(models: Sequence[ModelCall]) -> Iterator[ModelCall]:
 def _exported(models: Sequence[ModelCall], calls: Mapping[SpanKey, Call]) -> Iterator[ModelCall]:
     """Yield model calls that may be one before them, exported with all around it under other ids."""
     for before, model in _neighbours(models, lambda call: (call.key[0], call.name, call.start_ns, call.end_ns)):
-        if may_be_around_both(before, model, calls) and _took_as_long(before, model):
+        if may_share_a_place(before, model, calls) and _took_as_long(before, model):
             yield model
 
 

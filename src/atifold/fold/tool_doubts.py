@@ -16,7 +16,7 @@ from atifold.calls import MISSING, AgentCall, Call, ModelCall, ToolCall, ToolReq
 from atifold.fold.messages import plain_id, requests_of
 from atifold.fold.order import LOOK_BACK
 from atifold.fold.toolcalls import Asked, Step
-from atifold.nesting import may_be_around_both
+from atifold.nesting import may_share_a_place
 from atifold.spans import SpanKey
 
 _MOMENT_NS: Final = 1_000_000_000
@@ -106,7 +106,7 @@ class ToolDoubts:
         alike = (one.key[0], one.name, one.start_ns, one.end_ns) == (
             other.key[0], other.name, other.start_ns, other.end_ns,
         )  # fmt: skip
-        return alike and may_be_around_both(one, other, self._calls)
+        return alike and may_share_a_place(one, other, self._calls)
 
     def _ran_together(self, one: ToolCall, other: ToolCall) -> bool:
         """Tell whether two spans' times are those of one call.
